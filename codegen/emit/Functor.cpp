@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Writes the prologue and epilogue structs of units.
+#include "gpuc/Codegen/Functor.h"
+#include "ExprEmitterImpl.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace gpuc {
+using emit::Index;
+using Coords = ExprEmitter::Impl::Coords;
+
+namespace {
+
+int64_t byteSizeOf(Type t) { return std::max(1u, t.getIntOrFloatBitWidth() / 8); }
+
+/// Block arguments that `values` are computed from without going through `stops`, in order of their number.
+SmallVector<BlockArgument> reachedArguments(ArrayRef<Value> values, ArrayRef<Value> stops) {
+  llvm::SmallSetVector<Value, 16> seen;
+  SmallVector<Value> work(values.begin(), values.end());
+  SmallVector<BlockArgument> arguments;
+  while (!work.empty()) {
+    Value v = work.pop_back_val();
+    if (llvm::is_contained(stops, v) || !seen.insert(v))
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(v))
+      arguments.push_back(argument);
+    else
+      llvm::append_range(work, v.getDefiningOp()->getOperands());
+  }
+  llvm::sort(arguments, [](BlockArgument a, BlockArgument b) { return a.getArgNumber() < b.getArgNumber(); });
+  return arguments;
+}
+
+/// Coordinates of `value`'s axes from the collapsed coordinates g0, g1, … of the groups.
+Coords groupCoords(ExprEmitter::Impl &e, Value value, const FunctorShape &shape) {
+  auto extents = shapeOf(value);
+  Coords coords(extents.size());
+  for (auto [g, axes] : llvm::enumerate(shape.groups)) {
+    SmallVector<int64_t> groupShape;
+    int64_t count = 1;
+    for (unsigned axis : axes) {
+      groupShape.push_back(extents[axis]);
+      count *= extents[axis];
+    }
+    bool hasLanes = g == shape.laneGroup && e.context.lanes() > 1;
+    int64_t lanes = e.context.lanes();
+    Index at = hasLanes ? e.context.add(e.context.variable("g" + std::to_string(g), {0, std::max<int64_t>(count - lanes, 0)},
+                                                           lanes),
+                                        e.context.laneNumber())
+                        : e.context.variable("g" + std::to_string(g), {0, std::max<int64_t>(count - 1, 0)});
+    for (auto [axis, c] : llvm::zip_equal(axes, e.context.delinearize(at, groupShape)))
+      coords[axis] = c;
+  }
+  return coords;
+}
+
+std::string keyOf(ExprEmitter::Impl &e, ArrayRef<Index> coords) {
+  std::string key;
+  for (const Index &c : coords)
+    key += e.context.key(c) + "|";
+  return key;
+}
+
+/// Follows the root's result through pointwise ops and bijective views, recording coordinates of every value it reaches.
+void mapForward(ExprEmitter::Impl &e, KernelOp kernel) {
+  auto known = [&](Value v) { return e.forward.count(v) != 0; };
+  auto record = [&](Value result, Value from, Coords coords) {
+    e.forward[result] = std::move(coords);
+    e.forwardSource[result] = from;
+  };
+  auto elements = [](Value v) { return tensorType(v).getNumElements(); };
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (op.getNumResults() != 1 || known(op.getResult(0)))
+      continue;
+    Value result = op.getResult(0);
+    for (Value operand : op.getOperands()) {
+      if (!known(operand) || elements(operand) != elements(result))
+        continue;
+      Coords from = e.forward[operand];
+      auto shape = shapeOf(result), fromShape = shapeOf(operand);
+      if (auto transpose = dyn_cast<TransposeOp>(op)) {
+        Coords coords;
+        for (int64_t axis : transpose.getPerm())
+          coords.push_back(from[axis]);
+        record(result, operand, coords);
+      } else if (isa<ReshapeOp, ExpandOp, UnaryOp, BinaryOp, SelectOp, CastOp>(op)) {
+        if (shape == fromShape) {
+          record(result, operand, from);
+        } else {
+          auto coords = e.context.delinearize(e.context.linearize(from, fromShape), shape);
+          record(result, operand, Coords(coords.begin(), coords.end()));
+        }
+      } else {
+        continue;
+      }
+      break;
+    }
+  }
+}
+
+std::string indent(StringRef text, unsigned spaces) {
+  std::string s, pad(spaces, ' ');
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n', -1, false);
+  for (StringRef line : lines)
+    s += pad + line.str() + "\n";
+  return s;
+}
+
+/// Members and parameters of a functor.
+struct Members {
+  std::string prefix; ///< "epilogue"
+  std::string declarations, parameters, initialisers;
+  std::vector<EmittedArg> args;
+  explicit Members(StringRef name) : prefix(name.str()) { prefix[0] = char(tolower(prefix[0])); }
+  /// Adds a pointer; the name it has as a member.
+  std::string add(const std::string &type, const std::string &suffix, EmittedArg arg) {
+    std::string member = suffix, parameter = prefix + char(toupper(suffix[0])) + suffix.substr(1);
+    declarations += "  " + type + " *" + member + ";\n";
+    parameters += (parameters.empty() ? "" : ", ") + type + " *" + parameter;
+    initialisers += (initialisers.empty() ? "" : ", ") + parameter;
+    args.push_back(arg);
+    return member;
+  }
+};
+
+void bindArguments(ExprEmitter &emitter, KernelOp kernel, ArrayRef<BlockArgument> arguments,
+                   ArrayRef<std::string> names) {
+  for (auto [argument, name] : llvm::zip_equal(arguments, names))
+    emitter.setAccess(argument, argumentAccess(kernel, argument, name));
+}
+
+SmallVector<std::string> addArguments(Members &members, ArrayRef<BlockArgument> arguments) {
+  SmallVector<std::string> names;
+  for (BlockArgument argument : arguments) {
+    EmittedArg arg;
+    arg.kind = EmittedArg::Kind::Operand;
+    arg.index = argument.getArgNumber();
+    std::string type = storageTypeName(elementTypeOf(argument));
+    names.push_back(members.add("const " + (type.empty() ? "u8" : type), "in" + std::to_string(arg.index), arg));
+  }
+  return names;
+}
+
+std::string coordinateParameters(const FunctorShape &shape) {
+  std::string s;
+  for (size_t g = 0; g < shape.groups.size(); ++g)
+    s += ", " + shape.indexType + " g" + std::to_string(g);
+  return s;
+}
+
+std::string laneLoop(unsigned lanes, const std::string &body, unsigned spaces) {
+  if (lanes == 1)
+    return indent(body, spaces);
+  std::string s = indent("#pragma unroll\nfor (int lane = 0; lane < " + std::to_string(lanes) + "; ++lane) {\n", spaces);
+  return s + indent(body, spaces + 2) + indent("}\n", spaces);
+}
+
+/// The body of `store` for a number of lanes.
+FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const FunctorShape &shape, unsigned lanes,
+                                 ArrayRef<BlockArgument> arguments, ArrayRef<std::string> names, std::string &tables) {
+  ExprEmitter emitter(kernel, lanes, shape.indexType);
+  auto &e = emitter.internals();
+  e.tablePrefix = "k" + shape.name + "Table";
+  bindArguments(emitter, kernel, arguments, names);
+  Coords coords = groupCoords(e, roots[0], shape);
+  for (auto [i, root] : llvm::enumerate(roots)) {
+    std::string name = roots.size() == 1 ? "acc" : "acc" + std::to_string(i);
+    e.bound[root] = {lanes > 1 ? name + "[lane]" : name + "[0]", keyOf(e, coords)};
+    e.forward[root] = coords;
+  }
+  mapForward(e, kernel);
+
+  std::string arrays, stores, assignments;
+  for (auto [i, yielded] : llvm::enumerate(kernel.getYield()->getOperands())) {
+    auto at = e.forward.find(yielded);
+    if (at == e.forward.end()) {
+      e.fail(kernel, "result " + Twine(i) +
+                         " does not come from the kernel's root through pointwise ops, transposes and reshapes");
+      return failure();
+    }
+    Coords yieldCoords = at->second;
+    BufferAccess access = resultAccess(kernel, i, "out" + std::to_string(i));
+    auto stored = e.emitStored(yielded, yieldCoords);
+    stores += e.storeStatement(access, e.offset(access, yieldCoords), stored, "r" + std::to_string(i), arrays,
+                               assignments);
+  }
+  if (e.failed)
+    return failure();
+  tables = e.tables;
+  if (lanes == 1)
+    return indent(e.hoisted + stores, 4);
+  return indent(e.hoisted + arrays, 4) + laneLoop(lanes, e.laneBody + assignments, 4) + indent(stores, 4);
+}
+
+FailureOr<std::string> loadBody(KernelOp kernel, Value operand, const FunctorShape &shape, unsigned lanes,
+                                ArrayRef<BlockArgument> arguments, ArrayRef<std::string> names, std::string &tables) {
+  ExprEmitter emitter(kernel, lanes, shape.indexType);
+  auto &e = emitter.internals();
+  e.tablePrefix = "k" + shape.name + "Table";
+  bindArguments(emitter, kernel, arguments, names);
+  std::string value = e.emit(operand, groupCoords(e, operand, shape)).text;
+  if (e.failed)
+    return failure();
+  tables = e.tables;
+  if (lanes == 1)
+    return indent(e.hoisted + "x[0] = " + value + ";\n", 4);
+  return indent(e.hoisted, 4) + laneLoop(lanes, e.laneBody + "x[lane] = " + value + ";\n", 4);
+}
+
+} // namespace
+
+std::string ExprEmitter::Impl::storeStatement(const BufferAccess &access, const Index &offset, const Scalar &value,
+                                              const std::string &array, std::string &arrays, std::string &assignments) {
+  unsigned lanes = context.lanes();
+  if (lanes == 1)
+    return access.pointer + "[" + print(offset) + "] = " + value.text + ";\n";
+  arrays += access.elementType + " " + array + "[" + std::to_string(lanes) + "];\n";
+  assignments += array + "[lane] = " + value.text + ";\n";
+  Index base = offset;
+  base.lane = 0;
+  if (offset.lane == 1 && !context.isPerLane(base)) {
+    int64_t width = vectorWidth(access, base);
+    return "stLanes<" + std::to_string(width) + ">(" + access.pointer + " + (" + print(base) + "), " + array + ");\n";
+  }
+  // `print` may need per-lane variables: the store then sits in the lane loop.
+  assignments += access.pointer + "[" + print(offset) + "] = " + array + "[lane];\n";
+  return "";
+}
+
+FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResults, const FunctorShape &shape) {
+  SmallVector<Value> yields(kernel.getYield()->getOperands());
+  auto arguments = reachedArguments(yields, rootResults);
+  Members members(shape.name);
+  auto names = addArguments(members, arguments);
+  for (auto [i, yielded] : llvm::enumerate(yields)) {
+    EmittedArg arg;
+    arg.kind = EmittedArg::Kind::Result;
+    arg.index = unsigned(i);
+    members.add(storageTypeName(elementTypeOf(yielded)), "out" + std::to_string(i), arg);
+  }
+  EmittedFunctor functor;
+  std::string methods, tables;
+  for (unsigned lanes : {shape.lanes, 1u}) {
+    std::string own;
+    auto body = storeBody(kernel, rootResults, shape, lanes, arguments, names, own);
+    if (failed(body))
+      return failure();
+    if (tables.empty())
+      tables = own;
+    methods += "  GPUC_DEVICE void store(";
+    for (auto [i, root] : llvm::enumerate(rootResults))
+      methods += (i ? ", " : "") + ("const " + computeTypeName(elementTypeOf(root))) + " (&acc" +
+                 (rootResults.size() == 1 ? "" : std::to_string(i)) + ")[" + std::to_string(lanes) + "]";
+    methods += coordinateParameters(shape) + ") const {\n" + *body + "  }\n";
+    if (shape.lanes == 1)
+      break;
+  }
+  functor.text = tables + "struct " + shape.name + " {\n" + members.declarations + methods + "};\n";
+  functor.parameters = members.parameters;
+  functor.construct = shape.name + "{" + members.initialisers + "}";
+  functor.args = members.args;
+  return functor;
+}
+
+FailureOr<EmittedFunctor> emitPrologue(KernelOp kernel, Value operand, const FunctorShape &shape) {
+  auto arguments = reachedArguments({operand}, {});
+  Members members(shape.name);
+  auto names = addArguments(members, arguments);
+  EmittedFunctor functor;
+  std::string methods, tables;
+  for (unsigned lanes : {shape.lanes, 1u}) {
+    std::string own;
+    auto body = loadBody(kernel, operand, shape, lanes, arguments, names, own);
+    if (failed(body))
+      return failure();
+    if (tables.empty())
+      tables = own;
+    methods += "  GPUC_DEVICE void load(" + computeTypeName(elementTypeOf(operand)) + " (&x)[" + std::to_string(lanes) +
+               "]" + coordinateParameters(shape) + ") const {\n" + *body + "  }\n";
+    if (shape.lanes == 1)
+      break;
+  }
+  functor.text = tables + "struct " + shape.name + " {\n" + members.declarations + methods + "};\n";
+  functor.parameters = members.parameters;
+  functor.construct = shape.name + "{" + members.initialisers + "}";
+  functor.args = members.args;
+  return functor;
+}
+
+unsigned maxLanes(KernelOp kernel, Value value, unsigned laneAxis) {
+  auto shape = shapeOf(value);
+  unsigned lanes = 8;
+  while (lanes > 1 && shape[laneAxis] % lanes != 0)
+    lanes /= 2;
+  // The narrowest buffer that varies along the lanes decides how many fill 16 bytes.
+  int64_t narrowest = 8;
+  auto consider = [&](Value buffer) { narrowest = std::min(narrowest, byteSizeOf(elementTypeOf(buffer))); };
+  bool isRootResult = value.getDefiningOp() && value.getDefiningOp() == kernel.getRoot();
+  if (isRootResult)
+    for (Value result : kernel.getResults())
+      consider(result);
+  else
+    for (BlockArgument argument : reachedArguments({value}, {}))
+      if (tensorType(argument).getNumElements() * 2 > tensorType(value).getNumElements())
+        consider(argument);
+  while (lanes > 1 && lanes * narrowest > 16)
+    lanes /= 2;
+
+  // Try what the emitter can prove, from wide to narrow.
+  for (; lanes > 1; lanes /= 2) {
+    ExprEmitter emitter(kernel, lanes, "i64");
+    auto &e = emitter.internals();
+    for (BlockArgument argument : kernel.getBody().getArguments())
+      emitter.setAccess(argument, argumentAccess(kernel, argument, "p"));
+    Coords coords(shape.size());
+    for (auto [d, extent] : llvm::enumerate(shape))
+      coords[d] = d == laneAxis
+                      ? e.context.add(e.context.variable("x" + std::to_string(d), {0, extent - int64_t(lanes)}, lanes),
+                                      e.context.laneNumber())
+                      : e.context.variable("x" + std::to_string(d), {0, extent - 1});
+    auto vectorised = [&](const BufferAccess &access, const Index &offset, unsigned wanted) {
+      Index base = offset;
+      base.lane = 0;
+      return offset.lane == 1 && !e.context.isPerLane(base) && e.vectorWidth(access, base) >= wanted;
+    };
+    bool good = true;
+    if (isRootResult) {
+      for (Value root : value.getDefiningOp()->getResults())
+        e.forward[root] = coords;
+      mapForward(e, kernel);
+      for (auto [i, yielded] : llvm::enumerate(kernel.getYield()->getOperands())) {
+        auto at = e.forward.find(yielded);
+        if (at == e.forward.end())
+          return 1;
+        BufferAccess access = resultAccess(kernel, i, "p");
+        unsigned wanted = std::min<int64_t>(lanes, 16 / byteSizeOf(elementTypeOf(yielded)));
+        good &= vectorised(access, e.offset(access, at->second), wanted);
+      }
+    } else {
+      e.quiet = true;
+      e.emit(value, coords);
+      if (e.failed)
+        return 1;
+      for (const auto &load : e.loads) {
+        Index base = load.offset;
+        if (!e.context.isPerLane(base))
+          continue; // the same for all lanes
+        BufferAccess access = argumentAccess(kernel, load.argument, "p");
+        unsigned wanted = std::min<int64_t>(lanes, 16 / byteSizeOf(elementTypeOf(load.argument)));
+        good &= vectorised(access, load.offset, wanted);
+      }
+    }
+    if (good)
+      return lanes;
+  }
+  return 1;
+}
+
+} // namespace gpuc

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Loads and stores of 16, 8, 4, 2 and 1 bytes. The address must be a multiple of the size. ldNc* go through the
+// read-only path: only for memory that nobody writes while the kernel runs.
+#pragma once
+#include "arch/launch.cuh"
+
+namespace gpuc::arch {
+
+struct alignas(16) B16 {
+  u32 x, y, z, w;
+};
+struct alignas(8) B8 {
+  u32 x, y;
+};
+
+GPUC_DEVICE B16 ld16(const void *p) { return *static_cast<const B16 *>(p); }
+GPUC_DEVICE B8 ld8(const void *p) { return *static_cast<const B8 *>(p); }
+GPUC_DEVICE u32 ld4(const void *p) { return *static_cast<const u32 *>(p); }
+GPUC_DEVICE u16 ld2(const void *p) { return *static_cast<const u16 *>(p); }
+GPUC_DEVICE u8 ld1(const void *p) { return *static_cast<const u8 *>(p); }
+
+/// ld.global.nc of 16 bytes; `p` is global memory.
+GPUC_DEVICE B16 ldNc16(const void *p) {
+  uint4 v = __ldg(static_cast<const uint4 *>(p));
+  return {v.x, v.y, v.z, v.w};
+}
+/// ld.global.nc of 8 bytes.
+GPUC_DEVICE B8 ldNc8(const void *p) {
+  uint2 v = __ldg(static_cast<const uint2 *>(p));
+  return {v.x, v.y};
+}
+/// ld.global.nc of 4 bytes.
+GPUC_DEVICE u32 ldNc4(const void *p) { return __ldg(static_cast<const u32 *>(p)); }
+/// ld.global.nc of 2 bytes.
+GPUC_DEVICE u16 ldNc2(const void *p) { return __ldg(static_cast<const u16 *>(p)); }
+/// ld.global.nc of 1 byte.
+GPUC_DEVICE u8 ldNc1(const void *p) { return __ldg(static_cast<const u8 *>(p)); }
+
+GPUC_DEVICE void st16(void *p, B16 v) { *static_cast<B16 *>(p) = v; }
+GPUC_DEVICE void st8(void *p, B8 v) { *static_cast<B8 *>(p) = v; }
+GPUC_DEVICE void st4(void *p, u32 v) { *static_cast<u32 *>(p) = v; }
+GPUC_DEVICE void st2(void *p, u16 v) { *static_cast<u16 *>(p) = v; }
+GPUC_DEVICE void st1(void *p, u8 v) { *static_cast<u8 *>(p) = v; }
+
+} // namespace gpuc::arch

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The cost model that chooses among the tile variants. Its constants are fitted to published measurements of sm_80 and
+// sm_90 (README.md); it ranks, it does not predict.
+#include "Tiles.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+namespace gpuc {
+
+/// Multiply-adds per second of the whole chip, times two.
+static double peakFlops(const TileProblem &p, const Target &t) {
+  double simt = t.fp32Tflops * 1e12;
+  switch (p.math) {
+  case TileMath::Mma16:
+    return t.fp16Tflops * 1e12 * (t.hasWgmma ? 0.60 : 0.85); // mma.sync reaches three fifths of wgmma's rate
+  case TileMath::MmaTf32:
+    return t.fp16Tflops * 0.5e12 * (t.hasWgmma ? 0.60 : 0.85);
+  case TileMath::Simt:
+    break;
+  }
+  if (p.dtype == DType::F64)
+    return t.minor == 0 && t.major < 10 ? simt * 0.4 : simt / 64; // data-centre parts have half-rate f64
+  return isInt(p.dtype) ? simt * (sumBytes(p.dtype) == 8 ? 0.1 : 0.35) : simt * 0.75;
+}
+
+static bool isLegal(const TileVariant &v, const TileProblem &p, const Target &t) {
+  if (v.math != p.math)
+    return false;
+  int bytes = p.math == TileMath::Simt ? sumBytes(p.dtype) : int(bitWidth(p.dtype) / 8);
+  // The same table serves all targets; 99 KB is the least that a block may opt in to.
+  if (v.sharedBytes(bytes) > std::min(t.maxSharedPerBlock, 99 * 1024))
+    return false;
+  if (p.math == TileMath::MmaTf32 && ((p.rowLinesA && v.blockM < 32) || (p.rowLinesB && v.blockN < 32)))
+    return false;
+  if (p.math == TileMath::Simt && bytes == 8 && (v.warpsM > 4 || v.warpsN > 4))
+    return false; // 64 sums of 8 bytes do not fit in registers
+  return tileCount(v, p) * 32 < (int64_t(1) << 31);
+}
+
+/// Estimated microseconds of a variant.
+static double estimate(const TileVariant &v, const TileProblem &p, int splits, const Target &t) {
+  int bytes = p.math == TileMath::Simt ? sumBytes(p.dtype) : int(bitWidth(p.dtype) / 8);
+  int64_t shared = v.sharedBytes(bytes) + 1024;
+  int threads = v.threads();
+  int registers = std::min(255, 48 + 2 * v.blockM * v.blockN / threads);
+  int64_t resident = std::max<int64_t>(
+      1, std::min<int64_t>({t.sharedPerSM / shared, 1536 / threads, 65536 / (int64_t(registers) * threads)}));
+  int64_t blocks = tileCount(v, p) * splits;
+  int64_t perSM = llvm::divideCeil(blocks, t.numSMs);
+  int64_t together = std::min(resident, perSM);
+  double waves = double(llvm::divideCeil(perSM, together));
+  double steps = double(llvm::divideCeil(llvm::divideCeil(p.depth, v.blockK), splits));
+
+  // Fragment traffic limits small warp tiles: multiply-adds per element read from shared memory.
+  double warpM = v.math == TileMath::Simt ? v.warpsM * 4.0 : double(v.blockM) / v.warpsM;
+  double warpN = v.math == TileMath::Simt ? v.warpsN * 4.0 : double(v.blockN) / v.warpsN;
+  double reuse = warpM * warpN / (warpM + warpN);
+  double efficiency = std::min(1.0, reuse / (v.math == TileMath::Simt ? 16.0 : 20.0));
+  double stepFlops = 2.0 * v.blockM * v.blockN * v.blockK;
+  double math = stepFlops / (peakFlops(p, t) / t.numSMs * efficiency) * 1e6;
+  double elementBytes = bitWidth(p.dtype) / 8.0;
+  double load = double(v.blockM + v.blockN) * v.blockK * elementBytes / 70e9 * 1e6; // L2 to one SM: 70 GB/s
+  double latency = (v.math == TileMath::Simt ? 0.020 : 0.035) * v.blockK / (v.math == TileMath::MmaTf32 ? 8 : 16) +
+                   0.03; // one block alone, dependent instructions and a barrier
+  double step = std::max(double(together) * std::max(math, load), latency);
+  double time = 2.2 + waves * (1.0 + steps * step + 0.4);
+  double memory = p.bytes / (t.memoryGBps * 0.85e9) * 1e6;
+  time = std::max(time, 2.2 + memory);
+  if (splits > 1) {
+    double partial = 2.0 * splits * double(p.rows) * p.cols * p.batch * sumBytes(p.dtype);
+    time += 1.8 + partial / (t.memoryGBps * 1.2e9) * 1e6;
+  }
+  return time;
+}
+
+std::optional<TileChoice> chooseTile(const TileProblem &p, const Target &t) {
+  std::optional<TileChoice> best;
+  for (const TileVariant &v : kTileVariants) {
+    if (!isLegal(v, p, t))
+      continue;
+    int64_t steps = llvm::divideCeil(p.depth, v.blockK);
+    for (int splits : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+      if (splits > 1) {
+        if (steps / splits < 2 || tileCount(v, p) >= t.numSMs)
+          break;
+        int64_t each = llvm::divideCeil(steps, splits);
+        if (int64_t(llvm::divideCeil(steps, each)) != splits)
+          continue; // the last slice would be empty
+      }
+      double us = estimate(v, p, splits, t);
+      if (!best || us < best->microseconds)
+        best = TileChoice{&v, splits, us};
+    }
+  }
+  return best;
+}
+
+} // namespace gpuc

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Prologue and epilogue functors of a unit, written from a kernel region with ExprEmitter. Every family with a root uses these two
+// functions, so a new pointwise function or movement op works in all of them at once.
+#pragma once
+#include "gpuc/Codegen/ExprEmitter.h"
+#include "gpuc/Codegen/Family.h"
+
+namespace gpuc {
+
+/// A struct written into a unit.
+struct EmittedFunctor {
+  std::string text;       ///< definition of the struct, and of constant tables it uses; inside namespace gpuc
+  /// Kernel parameters it needs: "const f16 *epilogueIn2, f16 *epilogueOut0" (the names start with the struct's, so
+  /// several functors of one unit never clash); empty when none.
+  std::string parameters;
+  std::string construct;  ///< expression that makes it inside the entry: "Epilogue{epilogueIn2, epilogueOut0}"
+  std::vector<EmittedArg> args; ///< bindings of `parameters`, in order
+};
+
+/// How a kernel's parameters reach its operand and result buffers: element type, strides, alignment.
+BufferAccess argumentAccess(KernelOp kernel, mlir::BlockArgument argument, llvm::StringRef pointer);
+BufferAccess resultAccess(KernelOp kernel, unsigned result, llvm::StringRef pointer);
+
+/// How the axes of the value are seen by the template. Group g is a list of adjacent-in-iteration axes that the template addresses by one
+/// row-major collapsed coordinate; together the groups hold every axis once. Example: convolution result [N, C, H, W] with
+/// groups {{0, 2, 3}, {1}}: coordinates (pixel, channel).
+struct FunctorShape {
+  std::string name = "Epilogue";
+  llvm::SmallVector<llvm::SmallVector<unsigned>> groups;
+  /// Lanes are consecutive coordinates of this group. The coordinate of lane 0 must be a multiple of `lanes`.
+  unsigned laneGroup = 0;
+  unsigned lanes = 1;
+  std::string indexType = "i32";
+};
+
+/// Everything between the root's result and the yields of the region:
+///   GPUC_DEVICE void store(const C (&acc)[lanes], I g0, I g1, …) const;   // lanes consecutive along the lane axis, all inside
+///   GPUC_DEVICE void store(const C (&acc)[1], I g0, I g1, …) const;       // one element (tile edges)
+/// The unit includes "pointwise/access.cuh". `store` and `load` call no collectives: any subset of threads may call them.
+/// C is the compute type of the root's result and g the coordinates of lane 0. Yielded values reach the root's result through
+/// pointwise ops and bijective views (reshape, transpose). The number of lanes is a promise only if `maxLanes` allows it.
+/// `rootResults` are bound in order: with several (topk), `store` takes one array per result.
+mlir::FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, llvm::ArrayRef<mlir::Value> rootResults,
+                                             const FunctorShape &shape);
+/// The value of a root's operand, computed from block arguments by pointwise and movement ops:
+///   GPUC_DEVICE void load(C (&x)[lanes], I g0, I g1, …) const;  and the one-element overload.
+mlir::FailureOr<EmittedFunctor> emitPrologue(KernelOp kernel, mlir::Value operand, const FunctorShape &shape);
+
+/// The largest lanes in {8, 4, 2, 1} (16 bytes at most) such that the results and the operands that vary along the lane axis can be accessed with
+/// aligned vectors: unit stride along it, extents and other strides divisible.
+/// `value` is the root's result (or operand) that the lanes run over.
+unsigned maxLanes(KernelOp kernel, mlir::Value value, unsigned laneAxis);
+/// Storage strides of the buffer behind a block argument: the producing kernel's storage, or row-major.
+llvm::SmallVector<int64_t> argumentStrides(KernelOp kernel, mlir::BlockArgument argument);
+/// "i32" when every buffer of the kernel has fewer than 2^31 elements of extent, else "i64".
+std::string indexTypeFor(KernelOp kernel);
+/// The banner comment of a unit: ONNX nodes and family.
+std::string unitBanner(KernelOp kernel, llvm::StringRef family, llvm::StringRef variant);
+
+} // namespace gpuc

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every pass of gpuc: what it does, what it refuses. Pipelines.cpp alone knows the order.
+#ifndef GPUC_PASSES
+#define GPUC_PASSES
+include "mlir/Pass/PassBase.td"
+
+//===--- graph: fewer, simpler core ops -------------------------------------------------------------------------===//
+
+def FoldConstants : Pass<"gpuc-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "evaluates ops whose operands are all constants";
+  let description = [{
+    Uses the reference executor. Refuses results larger than `max-bytes` unless they replace operands of at least that size (so that
+    weights fold, but ConstantOfShape and Tile don't blow up).
+  }];
+  let options = [Option<"maxBytes", "max-bytes", "int64_t", "16777216", "largest result in bytes that is always folded">];
+}
+def SimplifyGraph : Pass<"gpuc-simplify-graph", "::mlir::func::FuncOp"> {
+  let summary = "algebra that is exact, or as exact as the model: scale and shift into convolutions and products, pads into windows";
+  let description = [{
+    Folds a per-channel multiplication and addition with constants (what BatchNormalization became) into the convolution or product before
+    it; zero pads into convolutions and average pools that count them. Refuses whatever another user of the inner value, another axis or a
+    non-constant operand would make wrong.
+    ```mlir
+    %y = gpuc.conv %x, %w …            ==>   %y = gpuc.conv %x, %w' bias %b …
+    %z = gpuc.binary mul %y, %s
+    ```
+  }];
+}
+def RecognizeActivations : Pass<"gpuc-recognize-activations", "::mlir::func::FuncOp"> {
+  let summary = "GELU, SiLU, hard-swish, mish, softplus and reciprocal square roots from the forms exporters write";
+  let description = [{ Matches the whole formula including its constants; an inner value with another user is kept. }];
+}
+def RecognizeNormalization : Pass<"gpuc-recognize-normalization", "::mlir::func::FuncOp"> {
+  let summary = "softmax, layer norm and RMS norm from the forms exporters write";
+  let description = [{
+    Refuses patterns whose axes are not the trailing ones, whose epsilon is no constant, or whose broadcast differs.
+  }];
+}
+def RecognizeAttention : Pass<"gpuc-recognize-attention", "::mlir::func::FuncOp"> {
+  let summary = "attention from matmul, scale, mask, softmax and matmul";
+  let description = [{
+    Scales before or after the first product, additive or boolean masks, safe softmax (a fully masked row gives zeros), softcap. Refuses
+    when the scores or probabilities have another user. Leaves transposes and reshapes around it: they become strided reads.
+  }];
+}
+def MergeProducts : Pass<"gpuc-merge-products", "::mlir::func::FuncOp"> {
+  let summary = "products of one operand with several constant matrices become one product";
+  let description = [{
+    Q, K and V projections; gate and up. The weights are concatenated along columns at compile time and the results become slices. Refuses
+    products with different batch shapes or types.
+  }];
+}
+def ConvertPrecision : Pass<"gpuc-convert-precision", "::mlir::func::FuncOp"> {
+  let summary = "runs f32 computation in f16 or bf16";
+  let description = [{
+    Weights and intermediate tensors become 16-bit; inputs and outputs keep their types. Products accumulate in f32; softmax, norms, exponentials
+    and reductions compute in f32 inside their kernels. Constants beyond the type's range are clamped to its largest finite number, infinities
+    stay. Shape and index arithmetic, f64 and integers are left alone. An op whose values would overflow (sums of squares, pow) is kept in f32,
+    with a remark.
+  }];
+  let options = [Option<"type", "type", "std::string", "\"f16\"", "f16 or bf16">];
+}
+def AllowTf32 : Pass<"gpuc-allow-tf32", "::mlir::func::FuncOp"> {
+  let summary = "marks f32 products, convolutions and attention as free to round operands to tf32";
+}
+
+//===--- kernels: one op per launch ------------------------------------------------------------------------------===//
+
+def FormKernels : Pass<"gpuc-form-kernels", "::mlir::func::FuncOp"> {
+  let summary = "groups core ops into gpuc.kernel regions, one launch each";
+  let description = [{
+    Pointwise ops join the kernel that produces one of their operands (epilogue), else the one that consumes them where its family
+    has a prologue, else each other. Views cost nothing: they are copied into every reader. Refuses fusions that would make a cycle,
+    change an iteration space by broadcasting, or need more operands than a kernel may have; each refusal that a user would care about is a
+    missed remark.
+  }];
+}
+def AssignLayouts : Pass<"gpuc-assign-layouts", "::mlir::func::FuncOp"> {
+  let summary = "channels-last storage around convolutions and pooling, with as few copies as possible";
+  let description = [{
+    Only `storage` changes, never a shape. Arguments and results of the function stay row-major. A copy is inserted where a reader can't follow
+    the strides, with a remark.
+  }];
+}
+def ElideConcats : Pass<"gpuc-elide-concats", "::mlir::func::FuncOp"> {
+  let summary = "lets producers write straight into the storage of a concatenation";
+  let description = [{
+    Marks a concat outside kernels as `elided` when every operand is a kernel's result that no other concat owns and lies at a
+    16-byte boundary; the others become kernels that copy.
+  }];
+}
+
+//===--- memory: one arena ----------------------------------------------------------------------------------------===//
+
+def PlanMemory : Pass<"gpuc-plan-memory", "::mlir::func::FuncOp"> {
+  let summary = "gives every kernel result an offset in one arena";
+  let description = [{
+    Greedy by size, first fit at the lowest free offset, on lifetimes in program order (as in Pisarchyk & Lee, "Efficient memory
+    management for deep neural net inference", 2020). A pointwise kernel may overwrite an operand that dies there. Results returned by the function live
+    in the caller's buffers. Sets `gpuc.arena_bytes` and `gpuc.arena_lower_bound` (the largest sum of live bytes) on the function.
+  }];
+}
+def VerifyPhase : Pass<"gpuc-verify-phase", "::mlir::func::FuncOp"> {
+  let summary = "checks the invariant of a phase";
+  let description = [{
+    import, graph: only core ops and constants, static shapes. kernels: only kernels, constants, elided concats and reshapes of row-major
+    values. memory: besides, every kernel result has an offset or is returned, and no two live values overlap.
+  }];
+  let options = [Option<"phase", "phase", "std::string", "\"graph\"", "import, graph, kernels or memory">];
+}
+#endif

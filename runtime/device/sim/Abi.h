@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What compiled kernels and the simulator share. This text is also given to the host compiler with every kernel, so
+// it includes nothing. A kernel library reaches the simulator only through the Api table, which is handed to it after
+// loading: the simulator may be linked statically into a program that exports nothing.
+#pragma once
+
+namespace gpucsim {
+
+using Word = unsigned long long;
+/// Part of the cache key: change it whenever this file changes meaning.
+constexpr unsigned kAbiVersion = 1;
+/// Size and alignment of a fiber's stack.
+constexpr unsigned long kStackBytes = 65536;
+
+struct Dim {
+  unsigned x, y, z;
+};
+
+/// What a kernel may see of its block.
+struct BlockView {
+  Dim blockIdx, blockDim, gridDim;
+  unsigned sharedBytes;
+  unsigned char *shared;
+};
+
+/// What a kernel may see of its thread. Switch.S knows the offsets of the last two.
+struct ThreadView {
+  Dim threadIdx;
+  unsigned lane;
+  const BlockView *view;
+  void *stackPointer; ///< while it does not run
+  Word result;        ///< of the blocking call that it returns from
+};
+static_assert(__builtin_offsetof(ThreadView, stackPointer) == 24 && __builtin_offsetof(ThreadView, result) == 32,
+              "Switch.S has these numbers");
+
+/// The running thread: each stack holds a pointer to it, at an offset that differs between neighbours so that the
+/// pointers do not compete for one cache set.
+inline __attribute__((always_inline)) ThreadView *self() {
+  unsigned long base, colour;
+  asm("movq %%rsp, %0\n\t"
+      "movq %%rsp, %1\n\t"
+      "shrq $10, %1\n\t"
+      "andq $-65536, %0\n\t"
+      "andl $4032, %k1"
+      : "=&r"(base), "=&r"(colour)
+      :
+      : "cc");
+  return *reinterpret_cast<ThreadView *const *>(base + colour);
+}
+
+enum class ShuffleMode : unsigned { Xor, Down, Up, Idx };
+enum class MmaKind : unsigned { F16F32, Bf16F32, Tf32F32, F16F16, S8S8, S8U8, U8S8, U8U8 };
+enum class Access : unsigned { Read, Write, Atomic };
+
+/// `line` is the source line of the call: it identifies a call site (the compiler may duplicate the call itself).
+struct Api {
+  void (*barrier)(unsigned id, unsigned threads, unsigned line); ///< threads 0: the whole block
+  void (*barrierArrive)(unsigned id, unsigned threads, unsigned line);
+  void (*syncWarp)(unsigned line);
+  Word (*shuffle)(Word value, unsigned arg, unsigned width, ShuffleMode mode, unsigned line);
+  Word (*ballot)(bool predicate, unsigned line);
+  void (*ldmatrix)(unsigned *r, const void *row, unsigned count, bool transposed, unsigned line);
+  /// a tile of (shape >> 8) x (shape & 255) mma instructions
+  void (*mma)(void *d, const unsigned *a, const unsigned *b, unsigned shape, MmaKind kind, unsigned line);
+  void (*cpAsync)(void *shared, const void *global, unsigned bytes, unsigned srcBytes);
+  void (*cpAsyncCommit)();
+  void (*cpAsyncWait)(unsigned groups);
+  unsigned (*sharedAddress)(const void *p);
+  void (*trap)(const char *message);
+  void (*misaligned)(const void *p, unsigned size);
+  void (*outOfBounds)(const char *file, unsigned line, Word index, const char *arrayType);
+  void (*misalignedType)(const char *file, unsigned line, const void *p, unsigned alignment, const char *type);
+  /// Full checks only: called before every access.
+  void (*access)(const void *p, unsigned long bytes, Access kind, const void *pc);
+  /// Full checks only: copies the value of a parameter, which lies in the host's memory.
+  void (*copyParameter)(void *to, void **args, unsigned index, unsigned long bytes);
+};
+
+/// Addresses of a kernel library's own code and constants.
+struct ImageRange {
+  const void *begin, *end;
+};
+
+} // namespace gpucsim

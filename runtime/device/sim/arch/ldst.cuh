@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Simulated twin of codegen/kernels/arch/ldst.cuh: checks alignment.
+#pragma once
+#include "arch/launch.cuh"
+
+namespace gpuc::arch {
+
+struct alignas(16) B16 {
+  u32 x, y, z, w;
+};
+struct alignas(8) B8 {
+  u32 x, y;
+};
+
+template <typename T> GPUC_DEVICE T ldChecked(const void *p) {
+  if (reinterpret_cast<u64>(p) % sizeof(T) != 0)
+    ::gpucsim::api->misaligned(p, sizeof(T));
+  return *static_cast<const T *>(p);
+}
+template <typename T> GPUC_DEVICE void stChecked(void *p, T v) {
+  if (reinterpret_cast<u64>(p) % sizeof(T) != 0)
+    ::gpucsim::api->misaligned(p, sizeof(T));
+  *static_cast<T *>(p) = v;
+}
+GPUC_DEVICE B16 ld16(const void *p) { return ldChecked<B16>(p); }
+GPUC_DEVICE B8 ld8(const void *p) { return ldChecked<B8>(p); }
+GPUC_DEVICE u32 ld4(const void *p) { return ldChecked<u32>(p); }
+GPUC_DEVICE u16 ld2(const void *p) { return ldChecked<u16>(p); }
+GPUC_DEVICE u8 ld1(const void *p) { return *static_cast<const u8 *>(p); }
+GPUC_DEVICE B16 ldNc16(const void *p) { return ldChecked<B16>(p); }
+GPUC_DEVICE B8 ldNc8(const void *p) { return ldChecked<B8>(p); }
+GPUC_DEVICE u32 ldNc4(const void *p) { return ldChecked<u32>(p); }
+GPUC_DEVICE u16 ldNc2(const void *p) { return ldChecked<u16>(p); }
+GPUC_DEVICE u8 ldNc1(const void *p) { return *static_cast<const u8 *>(p); }
+GPUC_DEVICE void st16(void *p, B16 v) { stChecked(p, v); }
+GPUC_DEVICE void st8(void *p, B8 v) { stChecked(p, v); }
+GPUC_DEVICE void st4(void *p, u32 v) { stChecked(p, v); }
+GPUC_DEVICE void st2(void *p, u16 v) { stChecked(p, v); }
+GPUC_DEVICE void st1(void *p, u8 v) { *static_cast<u8 *>(p) = v; }
+
+} // namespace gpuc::arch

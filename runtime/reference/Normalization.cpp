@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Softmax and normalisations. Everything is evaluated in double from a whole copy of x; variances take two
+// passes (mean first), so a constant row gives exactly the bias.
+#include "Dispatch.h"
+#include "gpuc/Reference/Ops.h"
+#include <algorithm>
+
+namespace gpuc::reference {
+namespace {
+
+Status checkFloat(const char *op, const HostTensor &x) {
+  return isFloat(x.dtype()) && isComputeType(x.dtype()) ? Status() : unsupportedType(op, x.dtype());
+}
+Status checkAffine(const char *op, const HostTensor *t, const Shape &shape) {
+  if (!t)
+    return {};
+  GPUC_RETURN_IF_ERROR(checkFloat(op, *t));
+  if (broadcastsTo(t->shape(), shape))
+    return {};
+  return invalidArgument(std::string(op) + ": scale or bias of shape " + toString(t->shape()) +
+                         " does not broadcast to " + toString(shape));
+}
+
+/// values[i] = values[i] * scale + bias, both broadcast to `shape`; nullptr leaves it out.
+void applyAffine(std::vector<double> &values, const Shape &shape, const HostTensor *scale,
+                 const HostTensor *bias) {
+  for (const HostTensor *t : {scale, bias}) {
+    if (!t)
+      continue;
+    std::vector<double> operand = toDoubles(*t);
+    Odometer<1> at(shape, {broadcastStrides(t->shape(), shape)});
+    for (double &v : values) {
+      v = t == scale ? v * operand[at.offset()] : v + operand[at.offset()];
+      at.next();
+    }
+  }
+}
+
+/// Normalises each run of `run` values to mean 0 (unless `keepMean`) and mean square 1.
+void normalizeRuns(std::vector<double> &values, int64_t run, double epsilon, bool keepMean) {
+  for (size_t start = 0; run > 0 && start < values.size(); start += run) {
+    double *v = &values[start];
+    double mean = 0, square = 0;
+    for (int pass = 0; pass < 2 && !keepMean; ++pass) { // the second removes the rounding error of the first
+      double rest = 0;
+      for (int64_t i = 0; i < run; ++i)
+        rest += v[i] - mean;
+      mean += rest / double(run);
+    }
+    for (int64_t i = 0; i < run; ++i)
+      square += (v[i] - mean) * (v[i] - mean);
+    double deviation = std::sqrt(square / double(run) + epsilon);
+    for (int64_t i = 0; i < run; ++i)
+      v[i] = (v[i] - mean) / deviation;
+  }
+}
+
+Result<HostTensor> rounded(const std::vector<double> &values, const HostTensor &like) {
+  auto result = allocate(like.dtype(), like.shape());
+  if (result)
+    fromDoubles(values, *result);
+  return result;
+}
+
+Result<HostTensor> normalizeTrailing(const char *op, const HostTensor &x, const HostTensor *scale,
+                                     const HostTensor *bias, int64_t axis, double epsilon, bool keepMean) {
+  GPUC_RETURN_IF_ERROR(checkFloat(op, x));
+  GPUC_RETURN_IF_ERROR(checkAxis(op, axis, x.rank()));
+  GPUC_RETURN_IF_ERROR(checkAffine(op, scale, x.shape()));
+  GPUC_RETURN_IF_ERROR(checkAffine(op, bias, x.shape()));
+  std::vector<double> values = toDoubles(x);
+  AxisSplit s(x.shape(), axis);
+  normalizeRuns(values, s.extent * s.inner, epsilon, keepMean);
+  applyAffine(values, x.shape(), scale, bias);
+  return rounded(values, x);
+}
+
+/// A per-channel vector as (C, 1, …, 1), which broadcasts to (N, C, …).
+HostTensor perChannel(const HostTensor &t, int64_t rank) {
+  Shape shape(rank - 1, 1);
+  shape[0] = t.size();
+  return t.reshaped(shape);
+}
+
+} // namespace
+
+Result<HostTensor> softmax(const HostTensor &x, int64_t axis, bool log) {
+  GPUC_RETURN_IF_ERROR(checkFloat("softmax", x));
+  GPUC_RETURN_IF_ERROR(checkAxis("softmax", axis, x.rank()));
+  std::vector<double> values = toDoubles(x);
+  AxisSplit s(x.shape(), axis);
+  for (int64_t lane = 0; lane < s.outer * s.inner; ++lane) {
+    int64_t base = lane / s.inner * s.extent * s.inner + lane % s.inner;
+    auto at = [&](int64_t i) -> double & { return values[base + i * s.inner]; };
+    double largest = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < s.extent; ++i)
+      largest = maxOf(largest, at(i));
+    for (int64_t i = 0; i < s.extent; ++i)
+      sum += std::exp(at(i) - largest);
+    for (int64_t i = 0; i < s.extent; ++i)
+      at(i) = log ? at(i) - largest - std::log(sum) : std::exp(at(i) - largest) / sum;
+  }
+  return rounded(values, x);
+}
+
+Result<HostTensor> layerNorm(const HostTensor &x, const HostTensor *scale, const HostTensor *bias,
+                             int64_t axis, double epsilon) {
+  return normalizeTrailing("layer_norm", x, scale, bias, axis, epsilon, /*keepMean=*/false);
+}
+
+Result<HostTensor> rmsNorm(const HostTensor &x, const HostTensor *scale, int64_t axis, double epsilon) {
+  return normalizeTrailing("rms_norm", x, scale, nullptr, axis, epsilon, /*keepMean=*/true);
+}
+
+Result<HostTensor> groupNorm(const HostTensor &x, const HostTensor *scale, const HostTensor *bias,
+                             int64_t groups, double epsilon) {
+  const char *op = "group_norm";
+  GPUC_RETURN_IF_ERROR(checkFloat(op, x));
+  if (x.rank() < 2 || groups < 1 || x.shape()[1] % groups != 0)
+    return invalidArgument("group_norm: " + std::to_string(groups) +
+                           " groups do not divide the channels of shape " + toString(x.shape()));
+  for (const HostTensor *t : {scale, bias}) {
+    if (t && t->shape() != Shape{x.shape()[1]})
+      return invalidArgument("group_norm: scale or bias of shape " + toString(t->shape()) + ", expected " +
+                             std::to_string(x.shape()[1]) + " channels");
+    if (t)
+      GPUC_RETURN_IF_ERROR(checkFloat(op, *t));
+  }
+  std::vector<double> values = toDoubles(x);
+  AxisSplit s(x.shape(), 1);
+  normalizeRuns(values, s.extent / groups * s.inner, epsilon, /*keepMean=*/false);
+  HostTensor scales = scale ? perChannel(*scale, x.rank()) : HostTensor();
+  HostTensor biases = bias ? perChannel(*bias, x.rank()) : HostTensor();
+  applyAffine(values, x.shape(), scale ? &scales : nullptr, bias ? &biases : nullptr);
+  return rounded(values, x);
+}
+
+Result<HostTensor> lrn(const HostTensor &x, int64_t size, double alpha, double beta, double bias) {
+  GPUC_RETURN_IF_ERROR(checkFloat("lrn", x));
+  if (x.rank() < 2 || size < 1)
+    return invalidArgument("lrn: expected size >= 1 and rank >= 2, got size " + std::to_string(size) +
+                           " and shape " + toString(x.shape()));
+  std::vector<double> values = toDoubles(x), result(values.size());
+  AxisSplit s(x.shape(), 1);
+  int64_t before = std::min((size - 1) / 2, s.extent), after = std::min(size - 1 - (size - 1) / 2, s.extent);
+  for (int64_t n = 0; n < s.outer; ++n)
+    for (int64_t c = 0; c < s.extent; ++c)
+      for (int64_t i = 0; i < s.inner; ++i) {
+        double sum = 0;
+        for (int64_t k = std::max<int64_t>(0, c - before); k <= std::min(s.extent - 1, c + after); ++k) {
+          double v = values[(n * s.extent + k) * s.inner + i];
+          sum += v * v;
+        }
+        int64_t at = (n * s.extent + c) * s.inner + i;
+        result[at] = values[at] / std::pow(bias + alpha / double(size) * sum, beta);
+      }
+  return rounded(result, x);
+}
+
+} // namespace gpuc::reference
