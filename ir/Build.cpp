@@ -17,7 +17,8 @@ BuildScope *BuildScope::current() { return innermost; }
 
 LogicalResult checkBuildable(const OperationState &state) {
   if (!state.name.isRegistered())
-    return emitError(state.location) << "op '" << state.name << "' is not registered: the gpuc dialect is not loaded";
+    return emitError(state.location) << "op '" << state.name
+                                     << "' is not registered: the gpuc dialect is not loaded";
   for (auto [i, operand] : llvm::enumerate(state.operands))
     if (!operand)
       return emitError(state.location) << "operand " << i << " of '" << state.name << "' is null";

@@ -31,7 +31,7 @@ OpFoldResult foldSmallConstant(Operation *op, ArrayRef<Attribute> operands) {
   return results.front();
 }
 
-#define GPUC_FOLD_CONSTANTS(Op)                                                                                \
+#define GPUC_FOLD_CONSTANTS(Op)                                                                              \
   OpFoldResult Op::fold(FoldAdaptor adaptor) { return foldSmallConstant(*this, adaptor.getOperands()); }
 GPUC_FOLD_CONSTANTS(GatherOp)
 GPUC_FOLD_CONSTANTS(GatherElementsOp)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Constant tensors. MLIR packs `dense` i1 into bits and gives other sub-byte elements a byte each; here bool is a byte
-// and sub-byte types are packed, so these two are converted. All other bytes are used as they are.
+// Constant tensors. MLIR packs `dense` i1 into bits and gives other sub-byte elements a byte each; here bool
+// is a byte and sub-byte types are packed, so these two are converted. All other bytes are used as they are.
 #include "gpuc/IR/Constants.h"
 #include "gpuc/IR/Ops.h"
 #include "gpuc/IR/Types.h"
@@ -80,12 +80,13 @@ LogicalResult ConstantOp::verify() {
   auto dtype = constantDType(value);
   int64_t expected = dtype ? byteSize(*dtype, value.getNumElements()) : 0;
   if (!blob || int64_t(blob->getData().size()) != expected)
-    return emitError() << "constant_c1: resource '" << resource.getRawHandle().getKey() << "' must hold " << expected
-                       << " bytes, got " << (blob ? blob->getData().size() : 0);
+    return emitError() << "constant_c1: resource '" << resource.getRawHandle().getKey() << "' must hold "
+                       << expected << " bytes, got " << (blob ? blob->getData().size() : 0);
   return success();
 }
 
-//===--- to and from host tensors ---------------------------------------------------------------------------------===//
+//===--- to and from host tensors
+//---------------------------------------------------------------------------------===//
 
 HostTensor toHostTensor(ElementsAttr attr) {
   auto dtype = constantDType(attr);
@@ -134,7 +135,8 @@ static size_t alignmentOf(const void *data) {
 ElementsAttr toElementsAttr(RankedTensorType type, ArrayRef<char> bytes, std::shared_ptr<const void> owner,
                             StringRef name) {
   auto dtype = toDType(type.getElementType());
-  assert(dtype && int64_t(bytes.size()) == byteSize(*dtype, type.getNumElements()) && "bytes do not fill the type");
+  assert(dtype && int64_t(bytes.size()) == byteSize(*dtype, type.getNumElements()) &&
+         "bytes do not fill the type");
   if (bytes.size() <= kDenseBytes)
     return toDense(type, *dtype, bytes);
   AsmResourceBlob blob = UnmanagedAsmResourceBlob::allocateWithAlign(
@@ -154,7 +156,8 @@ ElementsAttr toElementsAttr(const HostTensor &tensor, MLIRContext *context) {
   return toElementsAttr(type, *copy, copy, "constant");
 }
 
-//===--- constants behind values ----------------------------------------------------------------------------------===//
+//===--- constants behind values
+//----------------------------------------------------------------------------------===//
 
 ElementsAttr getConstant(Value v) {
   auto constant = v ? v.getDefiningOp<ConstantOp>() : ConstantOp();

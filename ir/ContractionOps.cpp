@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace gpuc {
 
-LogicalResult MatmulOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult MatmulOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
@@ -22,8 +22,8 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
       });
 }
 
-LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getQ()); },
       [&]() -> Result<Shape> {
@@ -31,31 +31,34 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context, std::optional<
         GPUC_RETURN_IF_ERROR(sameElement("attention_c1", "q", q, "k", adaptor.getK()));
         GPUC_RETURN_IF_ERROR(sameElement("attention_c1", "q", q, "v", adaptor.getV()));
         if (bias && !elementTypeOf(bias).isInteger(1) && !isa<FloatType>(elementTypeOf(bias)))
-          return invalidArgument("attention_c4: bias must be float or i1, got " + typeName(elementTypeOf(bias)));
+          return invalidArgument("attention_c4: bias must be float or i1, got " +
+                                 typeName(elementTypeOf(bias)));
         shapes::Extents biasShape = optionalShape(bias);
         return shapes::attentionShape(shapeOf(q), shapeOf(adaptor.getK()), shapeOf(adaptor.getV()),
                                       bias ? &biasShape : nullptr);
       });
 }
 
-//===--- convolutions ---------------------------------------------------------------------------------------------===//
+//===--- convolutions
+//---------------------------------------------------------------------------------------------===//
 
 static Status checkConvElements(StringRef label, Value x, Value w, Value bias) {
   GPUC_RETURN_IF_ERROR(sameElement(label, "x", x, "w", w));
   return bias ? sameElement(label, "x", x, "bias", bias) : Status();
 }
 
-LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                       SmallVectorImpl<Type> &types) {
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
         Value bias = adaptor.getBias();
         GPUC_RETURN_IF_ERROR(checkConvElements("conv_c1", adaptor.getX(), adaptor.getW(), bias));
         shapes::Extents biasShape = optionalShape(bias);
-        shapes::Window window{{}, adaptor.getStrides(), adaptor.getLow(), adaptor.getHigh(), adaptor.getDilations()};
-        return shapes::convShape(shapeOf(adaptor.getX()), shapeOf(adaptor.getW()), bias ? &biasShape : nullptr,
-                                 window, adaptor.getGroup());
+        shapes::Window window{
+            {}, adaptor.getStrides(), adaptor.getLow(), adaptor.getHigh(), adaptor.getDilations()};
+        return shapes::convShape(shapeOf(adaptor.getX()), shapeOf(adaptor.getW()),
+                                 bias ? &biasShape : nullptr, window, adaptor.getGroup());
       });
 }
 
@@ -66,11 +69,13 @@ LogicalResult ConvTransposeOp::verify() {
     return report(*this, status);
   shapes::Extents biasShape = optionalShape(getBias());
   shapes::Window window{{}, getStrides(), getLow(), {}, getDilations()};
-  return report(*this, shapes::checkConvTranspose(shapeOf(getX()), shapeOf(getW()), getBias() ? &biasShape : nullptr,
-                                                  window, getGroup(), shapeOf(getY())));
+  return report(*this,
+                shapes::checkConvTranspose(shapeOf(getX()), shapeOf(getW()), getBias() ? &biasShape : nullptr,
+                                           window, getGroup(), shapeOf(getY())));
 }
 
-//===--- pools ----------------------------------------------------------------------------------------------------===//
+//===--- pools
+//----------------------------------------------------------------------------------------------------===//
 
 LogicalResult MaxPoolOp::verify() {
   if (elementTypeOf(getX()).isInteger(1))
@@ -78,11 +83,13 @@ LogicalResult MaxPoolOp::verify() {
   if (Status status = sameElement("max_pool_c1", "x", getX(), "the result", getY()); !status.ok())
     return report(*this, status);
   shapes::Window window{getKernel(), getStrides(), getLow(), getHigh(), getDilations()};
-  if (Status status = shapes::checkPool("max_pool_c1", shapeOf(getX()), window, shapeOf(getY())); !status.ok())
+  if (Status status = shapes::checkPool("max_pool_c1", shapeOf(getX()), window, shapeOf(getY()));
+      !status.ok())
     return report(*this, status);
   if (Value indices = getIndices())
     if (!elementTypeOf(indices).isSignlessInteger(64) || shapeOf(indices) != shapeOf(getY()))
-      return emitError() << "max_pool_c2: indices must be i64 of the result's shape, got " << indices.getType();
+      return emitError() << "max_pool_c2: indices must be i64 of the result's shape, got "
+                         << indices.getType();
   return success();
 }
 

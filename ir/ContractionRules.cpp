@@ -13,11 +13,12 @@ static Status error(llvm::StringRef label, const llvm::Twine &message) {
 
 Result<Shape> matmulShape(Extents x, Extents y) {
   if (x.size() < 2 || y.size() < 2)
-    return error("matmul_c1", "expected rank at least 2 on both sides, got " + llvm::Twine(x.size()) + " and " +
-                                  llvm::Twine(y.size()));
+    return error("matmul_c1", "expected rank at least 2 on both sides, got " + llvm::Twine(x.size()) +
+                                  " and " + llvm::Twine(y.size()));
   int64_t inner = x.back(), rows = y[y.size() - 2];
   if (inner != rows)
-    return error("matmul_c2", "inner extents differ: x has " + llvm::Twine(inner) + ", y has " + llvm::Twine(rows));
+    return error("matmul_c2",
+                 "inner extents differ: x has " + llvm::Twine(inner) + ", y has " + llvm::Twine(rows));
   auto batch = broadcastShape("matmul_c3", {x.drop_back(2), y.drop_back(2)});
   if (!batch.ok())
     return batch.status();
@@ -45,8 +46,8 @@ Result<Shape> attentionShape(Extents q, Extents k, Extents v, const Extents *bia
   if (k[1] != v[1])
     return differ("heads of k and v", k[1], v[1]);
   if (k[1] == 0 || q[1] % k[1] != 0)
-    return error("attention_c3", "the heads of q must be a multiple of those of k and v, got " + llvm::Twine(q[1]) +
-                                     " and " + llvm::Twine(k[1]));
+    return error("attention_c3", "the heads of q must be a multiple of those of k and v, got " +
+                                     llvm::Twine(q[1]) + " and " + llvm::Twine(k[1]));
   Shape scores = {q[0], q[1], q[2], k[2]};
   if (bias)
     GPUC_RETURN_IF_ERROR(checkBroadcastTo("attention_c4", "bias", *bias, scores));
@@ -54,13 +55,15 @@ Result<Shape> attentionShape(Extents q, Extents k, Extents v, const Extents *bia
 }
 
 /// One entry in `list` per spatial axis, each at least `least`.
-static Status checkList(llvm::StringRef label, llvm::StringRef what, Extents list, size_t spatial, int64_t least) {
+static Status checkList(llvm::StringRef label, llvm::StringRef what, Extents list, size_t spatial,
+                        int64_t least) {
   if (list.size() != spatial)
-    return error(label, "expected one entry in " + what + " per spatial axis (" + llvm::Twine(spatial) + "), got " +
-                            llvm::Twine(list.size()));
+    return error(label, "expected one entry in " + what + " per spatial axis (" + llvm::Twine(spatial) +
+                            "), got " + llvm::Twine(list.size()));
   for (int64_t entry : list)
     if (entry < least)
-      return error(label, "entries of " + what + " must be at least " + llvm::Twine(least) + ", got " + text(list));
+      return error(label,
+                   "entries of " + what + " must be at least " + llvm::Twine(least) + ", got " + text(list));
   return {};
 }
 
@@ -80,18 +83,20 @@ static Status checkConvRanks(llvm::StringRef label, Extents x, Extents w) {
 static Status checkBias(llvm::StringRef label, const Extents *bias, int64_t channels) {
   if (!bias || (bias->size() == 1 && (*bias)[0] == channels))
     return {};
-  return error(label, "bias has the wrong shape: expected [" + llvm::Twine(channels) + "], got " + text(*bias));
+  return error(label,
+               "bias has the wrong shape: expected [" + llvm::Twine(channels) + "], got " + text(*bias));
 }
 
 Result<Shape> convShape(Extents x, Extents w, const Extents *bias, const Window &window, int64_t group) {
   GPUC_RETURN_IF_ERROR(checkConvRanks("conv_c1", x, w));
   int64_t channels = x[1], outputs = w[0];
   if (group < 1 || channels % group != 0 || outputs % group != 0)
-    return error("conv_c2", "group must be positive and divide the channels of x and w, got " + llvm::Twine(group) +
-                                " for " + llvm::Twine(channels) + " and " + llvm::Twine(outputs));
+    return error("conv_c2", "group must be positive and divide the channels of x and w, got " +
+                                llvm::Twine(group) + " for " + llvm::Twine(channels) + " and " +
+                                llvm::Twine(outputs));
   if (w[1] != channels / group)
-    return error("conv_c2", "w has the wrong number of input channels: expected " + llvm::Twine(channels / group) +
-                                ", got " + llvm::Twine(w[1]));
+    return error("conv_c2", "w has the wrong number of input channels: expected " +
+                                llvm::Twine(channels / group) + ", got " + llvm::Twine(w[1]));
   GPUC_RETURN_IF_ERROR(checkBias("conv_c2", bias, outputs));
   size_t spatial = x.size() - 2;
   GPUC_RETURN_IF_ERROR(checkList("conv_c3", "strides", window.strides, spatial, 1));
@@ -113,21 +118,23 @@ Result<Shape> convShape(Extents x, Extents w, const Extents *bias, const Window 
   return result;
 }
 
-Status checkConvTranspose(Extents x, Extents w, const Extents *bias, const Window &window, int64_t group, Extents y) {
+Status checkConvTranspose(Extents x, Extents w, const Extents *bias, const Window &window, int64_t group,
+                          Extents y) {
   GPUC_RETURN_IF_ERROR(checkConvRanks("conv_transpose_c1", x, w));
   if (y.size() != x.size())
-    return error("conv_transpose_c1", "the result has the wrong rank: expected " + llvm::Twine(x.size()) + ", got " +
-                                          llvm::Twine(y.size()));
+    return error("conv_transpose_c1", "the result has the wrong rank: expected " + llvm::Twine(x.size()) +
+                                          ", got " + llvm::Twine(y.size()));
   if (group < 1 || x[1] % group != 0)
     return error("conv_transpose_c2", "group must be positive and divide the " + llvm::Twine(x[1]) +
                                           " channels of x, got " + llvm::Twine(group));
   if (w[0] != x[1])
-    return error("conv_transpose_c2", "w has the wrong number of input channels: expected " + llvm::Twine(x[1]) +
-                                          ", got " + llvm::Twine(w[0]));
+    return error("conv_transpose_c2", "w has the wrong number of input channels: expected " +
+                                          llvm::Twine(x[1]) + ", got " + llvm::Twine(w[0]));
   auto outputs = checkedMul(w[1], group);
   if (!outputs || y[1] != *outputs || y[0] != x[0])
-    return error("conv_transpose_c2", "the result has the wrong batch or channels: expected " + llvm::Twine(x[0]) +
-                                          " and " + (outputs ? std::to_string(*outputs) : "too many") + ", got " +
+    return error("conv_transpose_c2", "the result has the wrong batch or channels: expected " +
+                                          llvm::Twine(x[0]) + " and " +
+                                          (outputs ? std::to_string(*outputs) : "too many") + ", got " +
                                           llvm::Twine(y[0]) + " and " + llvm::Twine(y[1]));
   GPUC_RETURN_IF_ERROR(checkBias("conv_transpose_c2", bias, *outputs));
   size_t spatial = x.size() - 2;
@@ -141,7 +148,8 @@ Status checkConvTranspose(Extents x, Extents w, const Extents *bias, const Windo
     auto sum = last && span ? checkedAdd(*last, *span) : std::nullopt;
     int64_t end;
     if (!sum || __builtin_sub_overflow(*sum, window.low[i], &end))
-      return error("conv_transpose_c3", "positions along spatial axis " + llvm::Twine(i) + " do not fit in 64 bits");
+      return error("conv_transpose_c3",
+                   "positions along spatial axis " + llvm::Twine(i) + " do not fit in 64 bits");
   }
   return {};
 }
@@ -158,8 +166,8 @@ static Result<int64_t> findEmptyWindow(llvm::StringRef label, int64_t extent, in
     return windows - 1;
   if (isEmpty(0))
     return 0;
-  // Windows that start at a cell are full if the last one is. One that starts before can step over a short axis; where
-  // it lands repeats after dilation / gcd windows.
+  // Windows that start at a cell are full if the last one is. One that starts before can step over a short
+  // axis; where it lands repeats after dilation / gcd windows.
   if (dilation <= extent)
     return -1;
   int64_t before = std::min(windows, (low + stride - 1) / stride);
@@ -174,8 +182,8 @@ static Result<int64_t> findEmptyWindow(llvm::StringRef label, int64_t extent, in
 
 Status checkPool(llvm::StringRef label, Extents x, const Window &window, Extents y) {
   if (x.size() < 3 || y.size() != x.size())
-    return error(label, "expected x and the result of one rank, at least 3, got " + llvm::Twine(x.size()) + " and " +
-                            llvm::Twine(y.size()));
+    return error(label, "expected x and the result of one rank, at least 3, got " + llvm::Twine(x.size()) +
+                            " and " + llvm::Twine(y.size()));
   if (y[0] != x[0] || y[1] != x[1])
     return error(label, "batch and channels differ: x has " + text(x.take_front(2)) + ", the result has " +
                             text(y.take_front(2)));
@@ -197,8 +205,8 @@ Status checkPool(llvm::StringRef label, Extents x, const Window &window, Extents
     sum = sum ? checkedAdd(*sum, window.dilations[i]) : sum;
     if (!sum || !checkedMul(*sum, 2))
       return error(label, "positions along spatial axis " + llvm::Twine(i) + " do not fit in 64 bits");
-    auto empty = findEmptyWindow(label, x[2 + i], y[2 + i], window.kernel[i], window.strides[i], window.low[i],
-                                 window.dilations[i]);
+    auto empty = findEmptyWindow(label, x[2 + i], y[2 + i], window.kernel[i], window.strides[i],
+                                 window.low[i], window.dilations[i]);
     if (!empty.ok())
       return empty.status();
     if (*empty >= 0)

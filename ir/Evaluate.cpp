@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Core ops on host tensors: from attributes to the reference executor's parameters, regions and functions by walking
-// them in order.
+// Core ops on host tensors: from attributes to the reference executor's parameters, regions and functions by
+// walking them in order.
 #include "gpuc/IR/Evaluate.h"
 #include "gpuc/IR/Constants.h"
 #include "gpuc/IR/Ops.h"
@@ -23,11 +23,14 @@ struct Evaluator {
   ArrayRef<HostTensor> in;
 
   /// The tensor of an optional operand that is present, else null.
-  const HostTensor *optional(Value operand, unsigned position) const { return operand ? &in[position] : nullptr; }
+  const HostTensor *optional(Value operand, unsigned position) const {
+    return operand ? &in[position] : nullptr;
+  }
 
   // Pointwise
   Result<HostTensor> run(UnaryOp op) {
-    return reference::unary(op.getKind(), in[0], op.getAlpha().convertToDouble(), op.getBeta().convertToDouble());
+    return reference::unary(op.getKind(), in[0], op.getAlpha().convertToDouble(),
+                            op.getBeta().convertToDouble());
   }
   Result<HostTensor> run(BinaryOp op) { return reference::binary(op.getKind(), in[0], in[1]); }
   Result<HostTensor> run(SelectOp op) { return reference::select(in[0], in[1], in[2]); }
@@ -42,7 +45,8 @@ struct Evaluator {
   }
   Result<HostTensor> run(ConcatOp op) { return reference::concat(in.vec(), op.getAxis()); }
   Result<HostTensor> run(PadOp op) {
-    return reference::pad(in[0], op.getLow().vec(), op.getHigh().vec(), op.getMode(), optional(op.getValue(), 1));
+    return reference::pad(in[0], op.getLow().vec(), op.getHigh().vec(), op.getMode(),
+                          optional(op.getValue(), 1));
   }
   Result<HostTensor> run(TileOp op) { return reference::tile(in[0], op.getRepeats().vec()); }
   Result<HostTensor> run(TriluOp op) { return reference::trilu(in[0], op.getK(), op.getUpper()); }
@@ -63,9 +67,13 @@ struct Evaluator {
 
   // Indexing
   Result<HostTensor> run(GatherOp op) { return reference::gather(in[0], in[1], op.getAxis()); }
-  Result<HostTensor> run(GatherElementsOp op) { return reference::gatherElements(in[0], in[1], op.getAxis()); }
+  Result<HostTensor> run(GatherElementsOp op) {
+    return reference::gatherElements(in[0], in[1], op.getAxis());
+  }
   Result<HostTensor> run(GatherNdOp op) { return reference::gatherNd(in[0], in[1], op.getBatchDims()); }
-  Result<HostTensor> run(ScatterNdOp op) { return reference::scatterNd(in[0], in[1], in[2], op.getReduction()); }
+  Result<HostTensor> run(ScatterNdOp op) {
+    return reference::scatterNd(in[0], in[1], in[2], op.getReduction());
+  }
   Result<HostTensor> run(ScatterElementsOp op) {
     return reference::scatterElements(in[0], in[1], in[2], op.getAxis(), op.getReduction());
   }
@@ -98,19 +106,22 @@ struct Evaluator {
     return reference::select(*masked, zero, *y);
   }
   Result<HostTensor> run(LayerNormOp op) {
-    return reference::layerNorm(in[0], optional(op.getScale(), 1), optional(op.getBias(), op.getScale() ? 2 : 1),
-                                op.getAxis(), op.getEpsilon().convertToDouble());
+    return reference::layerNorm(in[0], optional(op.getScale(), 1),
+                                optional(op.getBias(), op.getScale() ? 2 : 1), op.getAxis(),
+                                op.getEpsilon().convertToDouble());
   }
   Result<HostTensor> run(RmsNormOp op) {
-    return reference::rmsNorm(in[0], optional(op.getScale(), 1), op.getAxis(), op.getEpsilon().convertToDouble());
+    return reference::rmsNorm(in[0], optional(op.getScale(), 1), op.getAxis(),
+                              op.getEpsilon().convertToDouble());
   }
   Result<HostTensor> run(GroupNormOp op) {
-    return reference::groupNorm(in[0], optional(op.getScale(), 1), optional(op.getBias(), op.getScale() ? 2 : 1),
-                                op.getGroups(), op.getEpsilon().convertToDouble());
+    return reference::groupNorm(in[0], optional(op.getScale(), 1),
+                                optional(op.getBias(), op.getScale() ? 2 : 1), op.getGroups(),
+                                op.getEpsilon().convertToDouble());
   }
   Result<HostTensor> run(LrnOp op) {
-    return reference::lrn(in[0], op.getSize(), op.getAlpha().convertToDouble(), op.getBeta().convertToDouble(),
-                          op.getBias().convertToDouble());
+    return reference::lrn(in[0], op.getSize(), op.getAlpha().convertToDouble(),
+                          op.getBeta().convertToDouble(), op.getBias().convertToDouble());
   }
 
   // Contractions and pools
@@ -160,7 +171,8 @@ struct Evaluator {
       return y.status();
     Tensors results = {*y};
     if (op.getIndices()) {
-      Result<HostTensor> indices = reference::maxPoolIndices(in[0], poolParams(op), spatial, op.getColumnMajor());
+      Result<HostTensor> indices =
+          reference::maxPoolIndices(in[0], poolParams(op), spatial, op.getColumnMajor());
       if (!indices.ok())
         return indices.status();
       results.push_back(*indices);
@@ -184,7 +196,8 @@ struct Evaluator {
 /// Values of one block and how often each is still needed.
 class Environment {
 public:
-  explicit Environment(llvm::function_ref<void(Value, const HostTensor &)> onValue = nullptr) : onValue(onValue) {}
+  explicit Environment(llvm::function_ref<void(Value, const HostTensor &)> onValue = nullptr)
+      : onValue(onValue) {}
   void define(Value v, HostTensor tensor) {
     int64_t uses = std::distance(v.use_begin(), v.use_end());
     if (uses > 0)
@@ -250,7 +263,8 @@ static Status checkTypes(StringRef what, ValueRange values, ArrayRef<HostTensor>
       return {code, what.str() + " " + std::to_string(i) + " has no type that gpuc evaluates"};
     if (tensor.dtype() != *dtype || ArrayRef<int64_t>(tensor.shape()) != type.getShape())
       return {code, what.str() + " " + std::to_string(i) + " has the wrong type: expected " +
-                        describe(*dtype, type.getShape().vec()) + ", got " + describe(tensor.dtype(), tensor.shape())};
+                        describe(*dtype, type.getShape().vec()) + ", got " +
+                        describe(tensor.dtype(), tensor.shape())};
   }
   return {};
 }
@@ -258,17 +272,18 @@ static Status checkTypes(StringRef what, ValueRange values, ArrayRef<HostTensor>
 static Result<Tensors> dispatch(Operation *op, ArrayRef<HostTensor> operands) {
   Evaluator evaluator{operands};
   return llvm::TypeSwitch<Operation *, Result<Tensors>>(op)
-      .Case<UnaryOp, BinaryOp, SelectOp, CastOp, TransposeOp, ReshapeOp, ExpandOp, SliceOp, ConcatOp, PadOp, TileOp,
-            TriluOp, ResizeOp, GatherOp, GatherElementsOp, GatherNdOp, ScatterNdOp, ScatterElementsOp, ReduceOp,
-            ArgReduceOp, CumSumOp, SoftmaxOp, LayerNormOp, RmsNormOp, GroupNormOp, LrnOp, MatmulOp, AttentionOp, ConvOp,
-            ConvTransposeOp, AvgPoolOp>([&](auto concrete) -> Result<Tensors> {
+      .Case<UnaryOp, BinaryOp, SelectOp, CastOp, TransposeOp, ReshapeOp, ExpandOp, SliceOp, ConcatOp, PadOp,
+            TileOp, TriluOp, ResizeOp, GatherOp, GatherElementsOp, GatherNdOp, ScatterNdOp, ScatterElementsOp,
+            ReduceOp, ArgReduceOp, CumSumOp, SoftmaxOp, LayerNormOp, RmsNormOp, GroupNormOp, LrnOp, MatmulOp,
+            AttentionOp, ConvOp, ConvTransposeOp, AvgPoolOp>([&](auto concrete) -> Result<Tensors> {
         Result<HostTensor> y = evaluator.run(concrete);
         if (!y.ok())
           return y.status();
         return Tensors{y.take()};
       })
       .Case<MaxPoolOp, TopKOp>([&](auto concrete) { return evaluator.runMany(concrete); })
-      .Case([&](ConstantOp constant) -> Result<Tensors> { return Tensors{toHostTensor(constant.getValue())}; })
+      .Case(
+          [&](ConstantOp constant) -> Result<Tensors> { return Tensors{toHostTensor(constant.getValue())}; })
       .Case([&](KernelOp kernel) -> Result<Tensors> {
         Environment environment;
         Block &block = kernel.getBody().front();
@@ -283,7 +298,8 @@ static Result<Tensors> dispatch(Operation *op, ArrayRef<HostTensor> operands) {
 
 Result<std::vector<HostTensor>> evaluate(Operation *op, ArrayRef<HostTensor> operands) {
   std::string prefix = op->getName().getStringRef().str() + ": ";
-  if (Status status = checkTypes("operand", op->getOperands(), operands, StatusCode::InvalidArgument); !status.ok())
+  if (Status status = checkTypes("operand", op->getOperands(), operands, StatusCode::InvalidArgument);
+      !status.ok())
     return Status(status.code(), prefix + status.message());
   Result<Tensors> results = dispatch(op, operands);
   if (!results.ok())
@@ -293,8 +309,9 @@ Result<std::vector<HostTensor>> evaluate(Operation *op, ArrayRef<HostTensor> ope
   return results;
 }
 
-Result<std::vector<HostTensor>> evaluateFunction(func::FuncOp function, ArrayRef<HostTensor> arguments,
-                                                 llvm::function_ref<void(Value, const HostTensor &)> onValue) {
+Result<std::vector<HostTensor>>
+evaluateFunction(func::FuncOp function, ArrayRef<HostTensor> arguments,
+                 llvm::function_ref<void(Value, const HostTensor &)> onValue) {
   if (function.isExternal() || !function.getBody().hasOneBlock())
     return unsupported("function '" + function.getName().str() + "' must have one block");
   Block &block = function.getBody().front();

@@ -5,8 +5,8 @@
 
 namespace gpuc {
 
-/// The only result of an op as an attribute, when all operands are constants and both they and the result are small;
-/// null otherwise. Larger constants are folded by a pass, which can weigh the cost.
+/// The only result of an op as an attribute, when all operands are constants and both they and the result are
+/// small; null otherwise. Larger constants are folded by a pass, which can weigh the cost.
 mlir::OpFoldResult foldSmallConstant(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands);
 
 } // namespace gpuc

@@ -10,17 +10,18 @@ using namespace mlir;
 
 namespace gpuc {
 
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getData()); },
       [&] {
-        return shapes::gatherShape(shapeOf(adaptor.getData()), shapeOf(adaptor.getIndices()), adaptor.getAxis());
+        return shapes::gatherShape(shapeOf(adaptor.getData()), shapeOf(adaptor.getIndices()),
+                                   adaptor.getAxis());
       });
 }
 
-LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                                 SmallVectorImpl<Type> &types) {
+LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getData()); },
       [&] {
@@ -29,8 +30,8 @@ LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *context, std::opti
       });
 }
 
-LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                           SmallVectorImpl<Type> &types) {
+LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getData()); },
       [&] {
@@ -39,13 +40,13 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *context, std::optional<L
       });
 }
 
-void ScatterNdOp::build(OpBuilder &builder, OperationState &state, ScatterReduction reduction, Value data, Value indices,
-                        Value updates) {
+void ScatterNdOp::build(OpBuilder &builder, OperationState &state, ScatterReduction reduction, Value data,
+                        Value indices, Value updates) {
   build(builder, state, ScatterReductionAttr::get(builder.getContext(), reduction), data, indices, updates);
 }
 
-LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getData()); },
       [&]() -> Result<Shape> {
@@ -57,8 +58,8 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *context, std::optional<
       });
 }
 
-void ScatterElementsOp::build(OpBuilder &builder, OperationState &state, ScatterReduction reduction, Value data,
-                              Value indices, Value updates, int64_t axis) {
+void ScatterElementsOp::build(OpBuilder &builder, OperationState &state, ScatterReduction reduction,
+                              Value data, Value indices, Value updates, int64_t axis) {
   build(builder, state, ScatterReductionAttr::get(builder.getContext(), reduction), data, indices, updates,
         builder.getI64IntegerAttr(axis));
 }
@@ -70,7 +71,8 @@ LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *context, std::opt
       [&]() -> Result<Shape> {
         GPUC_RETURN_IF_ERROR(
             sameElement("scatter_elements_c1", "data", adaptor.getData(), "updates", adaptor.getUpdates()));
-        GPUC_RETURN_IF_ERROR(shapes::checkScatterElements(shapeOf(adaptor.getData()), shapeOf(adaptor.getIndices()),
+        GPUC_RETURN_IF_ERROR(shapes::checkScatterElements(shapeOf(adaptor.getData()),
+                                                          shapeOf(adaptor.getIndices()),
                                                           shapeOf(adaptor.getUpdates()), adaptor.getAxis()));
         return shapeOf(adaptor.getData()).vec();
       });

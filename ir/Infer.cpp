@@ -25,13 +25,16 @@ static Status checkOperands(ValueRange operands) {
 /// A type whose bytes can be counted in 63 bits.
 static Result<Type> makeTensorType(ArrayRef<int64_t> shape, Type element) {
   if (!element || !toDType(element))
-    return invalidArgument("the result's element type is not supported: " + (element ? typeName(element) : "none"));
+    return invalidArgument("the result's element type is not supported: " +
+                           (element ? typeName(element) : "none"));
   for (int64_t extent : shape)
     if (extent < 0)
-      return invalidArgument("the result's shape has a negative extent: " + toString(Shape(shape.begin(), shape.end())));
+      return invalidArgument("the result's shape has a negative extent: " +
+                             toString(Shape(shape.begin(), shape.end())));
   auto count = checkedProduct(shape);
   if (!count || !checkedMul(*count, 16))
-    return invalidArgument("the result has too many elements: " + toString(Shape(shape.begin(), shape.end())));
+    return invalidArgument("the result has too many elements: " +
+                           toString(Shape(shape.begin(), shape.end())));
   return Type(RankedTensorType::get(shape, element));
 }
 
@@ -90,7 +93,8 @@ void addTensorType(OpBuilder &builder, OperationState &state, ArrayRef<int64_t> 
   emitError(state.location) << status.message();
   detail::BuildScope *scope = detail::BuildScope::current();
   if (!scope)
-    llvm::report_fatal_error("gpuc: an op was built with an invalid result type; untrusted shapes need gpuc::tryCreate");
+    llvm::report_fatal_error(
+        "gpuc: an op was built with an invalid result type; untrusted shapes need gpuc::tryCreate");
   scope->fail();
   state.addTypes(NoneType::get(builder.getContext()));
 }
@@ -120,8 +124,8 @@ std::string typeName(Type type) {
 Status sameElement(llvm::StringRef label, llvm::StringRef a, Value x, llvm::StringRef b, Value y) {
   if (elementTypeOf(x) == elementTypeOf(y))
     return {};
-  return invalidArgument((label + ": element types differ: " + a + " has " + typeName(elementTypeOf(x)) + ", " + b +
-                          " has " + typeName(elementTypeOf(y)))
+  return invalidArgument((label + ": element types differ: " + a + " has " + typeName(elementTypeOf(x)) +
+                          ", " + b + " has " + typeName(elementTypeOf(y)))
                              .str());
 }
 

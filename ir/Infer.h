@@ -15,16 +15,18 @@ struct ResultSpec {
   mlir::Type element;
 };
 
-/// Runs `rule` once the operands are known to be static tensors, and turns its answer into `count` result types. An
-/// error is emitted at the location, if there is one. Within a BuildScope a failure gives placeholder types and success.
+/// Runs `rule` once the operands are known to be static tensors, and turns its answer into `count` result
+/// types. An error is emitted at the location, if there is one. Within a BuildScope a failure gives
+/// placeholder types and success.
 mlir::LogicalResult inferMany(mlir::MLIRContext *context, std::optional<mlir::Location> location,
-                              mlir::ValueRange operands, llvm::SmallVectorImpl<mlir::Type> &types, unsigned count,
-                              llvm::function_ref<Result<std::vector<ResultSpec>>()> rule);
+                              mlir::ValueRange operands, llvm::SmallVectorImpl<mlir::Type> &types,
+                              unsigned count, llvm::function_ref<Result<std::vector<ResultSpec>>()> rule);
 
 /// The same for one result: `rule` gives its shape, `element` its element type.
 mlir::LogicalResult inferOne(mlir::MLIRContext *context, std::optional<mlir::Location> location,
                              mlir::ValueRange operands, llvm::SmallVectorImpl<mlir::Type> &types,
-                             llvm::function_ref<mlir::Type()> element, llvm::function_ref<Result<Shape>()> rule);
+                             llvm::function_ref<mlir::Type()> element,
+                             llvm::function_ref<Result<Shape>()> rule);
 
 /// Adds the result type that a builder of a typed op was asked for, or fails as inference does.
 void addTensorType(mlir::OpBuilder &builder, mlir::OperationState &state, llvm::ArrayRef<int64_t> shape,
@@ -42,6 +44,8 @@ std::string typeName(mlir::Type type);
 Status sameElement(llvm::StringRef label, llvm::StringRef a, mlir::Value x, llvm::StringRef b, mlir::Value y);
 
 /// The shape of an optional operand; null stays null.
-inline llvm::ArrayRef<int64_t> optionalShape(mlir::Value v) { return v ? shapeOf(v) : llvm::ArrayRef<int64_t>(); }
+inline llvm::ArrayRef<int64_t> optionalShape(mlir::Value v) {
+  return v ? shapeOf(v) : llvm::ArrayRef<int64_t>();
+}
 
 } // namespace gpuc

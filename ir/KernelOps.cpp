@@ -14,7 +14,8 @@ namespace gpuc {
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
-//===--- kernel: syntax -------------------------------------------------------------------------------------------===//
+//===--- kernel: syntax
+//-------------------------------------------------------------------------------------------===//
 
 static ParseResult parseResultTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
   if (parser.parseArrow())
@@ -44,7 +45,8 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
     operandTypes.push_back(argument.type);
   SMLoc attributesAt = parser.getCurrentLocation();
   if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      failed(verifyInherentAttrs(result.name, result.attributes, [&] { return parser.emitError(attributesAt); })) ||
+      failed(verifyInherentAttrs(result.name, result.attributes,
+                                 [&] { return parser.emitError(attributesAt); })) ||
       parser.resolveOperands(operands, operandTypes, operandsAt, result.operands))
     return failure();
   return parser.parseRegion(*result.addRegion(), arguments);
@@ -57,7 +59,8 @@ void KernelOp::print(OpAsmPrinter &printer) {
   Block &block = getBody().front();
   unsigned shown = std::min<unsigned>(block.getNumArguments(), getNumOperands());
   for (unsigned i = 0; i < shown; ++i)
-    printer << (i ? ", " : "") << block.getArgument(i) << " = " << getOperand(i) << " : " << getOperand(i).getType();
+    printer << (i ? ", " : "") << block.getArgument(i) << " = " << getOperand(i) << " : "
+            << getOperand(i).getType();
   printer << ") -> ";
   if (getNumResults() == 0)
     printer << "()";
@@ -67,18 +70,19 @@ void KernelOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/true);
 }
 
-//===--- kernel: verification -------------------------------------------------------------------------------------===//
+//===--- kernel: verification
+//-------------------------------------------------------------------------------------===//
 
 static LogicalResult verifyStorage(KernelOp kernel) {
   if (auto offsets = kernel.getOffsets(); offsets && offsets->size() != kernel.getNumResults())
-    return kernel.emitError() << "kernel_c5: offsets must have one entry per result (" << kernel.getNumResults()
-                              << "), got " << offsets->size();
+    return kernel.emitError() << "kernel_c5: offsets must have one entry per result ("
+                              << kernel.getNumResults() << "), got " << offsets->size();
   ArrayAttr storage = kernel.getStorageAttr();
   if (!storage)
     return success();
   if (storage.size() != kernel.getNumResults())
-    return kernel.emitError() << "kernel_c5: storage must have one list per result (" << kernel.getNumResults()
-                              << "), got " << storage.size();
+    return kernel.emitError() << "kernel_c5: storage must have one list per result ("
+                              << kernel.getNumResults() << "), got " << storage.size();
   for (auto [i, entry] : llvm::enumerate(storage)) {
     auto list = dyn_cast<ArrayAttr>(entry);
     size_t rank = shapeOf(kernel.getResult(i)).size();
@@ -97,22 +101,22 @@ static LogicalResult verifyStorage(KernelOp kernel) {
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
   if (block.getNumArguments() != getNumOperands())
-    return emitError() << "kernel_c1: the region must have one argument per operand (" << getNumOperands() << "), got "
-                       << block.getNumArguments();
+    return emitError() << "kernel_c1: the region must have one argument per operand (" << getNumOperands()
+                       << "), got " << block.getNumArguments();
   for (auto [i, argument, operand] : llvm::enumerate(block.getArguments(), getOperands()))
     if (argument.getType() != operand.getType())
-      return emitError() << "kernel_c1: argument " << i << " has type " << argument.getType() << ", operand has "
-                         << operand.getType();
+      return emitError() << "kernel_c1: argument " << i << " has type " << argument.getType()
+                         << ", operand has " << operand.getType();
   auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
   if (!yield)
     return emitError() << "kernel_c2: the region must end with gpuc.yield";
   if (yield.getNumOperands() != getNumResults())
-    return emitError() << "kernel_c2: the region must yield one value per result (" << getNumResults() << "), got "
-                       << yield.getNumOperands();
+    return emitError() << "kernel_c2: the region must yield one value per result (" << getNumResults()
+                       << "), got " << yield.getNumOperands();
   for (auto [i, value, result] : llvm::enumerate(yield.getOperands(), getResults()))
     if (value.getType() != result.getType())
-      return emitError() << "kernel_c2: yielded value " << i << " has type " << value.getType() << ", result has "
-                         << result.getType();
+      return emitError() << "kernel_c2: yielded value " << i << " has type " << value.getType()
+                         << ", result has " << result.getType();
   Operation *root = nullptr;
   for (Operation &op : block) {
     if (!isa_and_nonnull<GpucDialect>(op.getDialect()) || isa<KernelOp>(op))
@@ -127,12 +131,14 @@ LogicalResult KernelOp::verify() {
   return verifyStorage(*this);
 }
 
-//===--- kernel: accessors ----------------------------------------------------------------------------------------===//
+//===--- kernel: accessors
+//----------------------------------------------------------------------------------------===//
 
 SmallVector<int64_t> KernelOp::getStorageStrides(unsigned i) {
   if (ArrayAttr storage = getStorageAttr())
     if (auto list = cast<ArrayAttr>(storage[i]); !list.empty())
-      return llvm::map_to_vector(list.getAsRange<IntegerAttr>(), [](IntegerAttr stride) { return stride.getInt(); });
+      return llvm::map_to_vector(list.getAsRange<IntegerAttr>(),
+                                 [](IntegerAttr stride) { return stride.getInt(); });
   return rowMajorStrides(shapeOf(getResult(i)));
 }
 

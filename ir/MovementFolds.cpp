@@ -16,7 +16,8 @@ static bool allEqual(ArrayRef<int64_t> values, int64_t to) {
   return llvm::all_of(values, [&](int64_t v) { return v == to; });
 }
 
-//===--- transpose ------------------------------------------------------------------------------------------------===//
+//===--- transpose
+//------------------------------------------------------------------------------------------------===//
 
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   bool identity = true;
@@ -47,7 +48,8 @@ void TransposeOp::getCanonicalizationPatterns(RewritePatternSet &results, MLIRCo
   results.add<TransposeOfTranspose>(context);
 }
 
-//===--- reshape, expand ------------------------------------------------------------------------------------------===//
+//===--- reshape, expand
+//------------------------------------------------------------------------------------------===//
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   if (getX().getType() == getType())
@@ -88,7 +90,8 @@ OpFoldResult ExpandOp::fold(FoldAdaptor adaptor) {
   return foldSmallConstant(*this, adaptor.getOperands());
 }
 
-//===--- slice ----------------------------------------------------------------------------------------------------===//
+//===--- slice
+//----------------------------------------------------------------------------------------------------===//
 
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
   bool whole = getX().getType() == getType();
@@ -111,7 +114,8 @@ struct SliceOfSlice : OpRewritePattern<SliceOp> {
     for (auto [i, size] : llvm::enumerate(shapeOf(op.getY()))) {
       int64_t start = 0, step = 1;
       if (size > 0)
-        start = inner.getStarts()[i] + op.getStarts()[i] * inner.getSteps()[i]; // a position in the innermost x
+        start =
+            inner.getStarts()[i] + op.getStarts()[i] * inner.getSteps()[i]; // a position in the innermost x
       if (size > 1)
         step = op.getSteps()[i] * inner.getSteps()[i]; // the distance of two such positions
       starts.push_back(start);
@@ -127,7 +131,8 @@ void SliceOp::getCanonicalizationPatterns(RewritePatternSet &results, MLIRContex
   results.add<SliceOfSlice>(context);
 }
 
-//===--- concat, pad, tile, trilu, resize -------------------------------------------------------------------------===//
+//===--- concat, pad, tile, trilu, resize
+//-------------------------------------------------------------------------===//
 
 OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   // One operand that is not empty, if any.

@@ -10,14 +10,15 @@ using namespace mlir;
 
 namespace gpuc {
 
-LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&] { return shapes::transposeShape(shapeOf(adaptor.getX()), adaptor.getPerm()); });
 }
 
-//===--- reshape, expand, slice -----------------------------------------------------------------------------------===//
+//===--- reshape, expand, slice
+//-----------------------------------------------------------------------------------===//
 
 void ReshapeOp::build(OpBuilder &builder, OperationState &state, Value x, ArrayRef<int64_t> shape) {
   state.addOperands(x);
@@ -36,8 +37,9 @@ void ExpandOp::build(OpBuilder &builder, OperationState &state, Value x, ArrayRe
 
 LogicalResult ExpandOp::verify() {
   Status status = sameElement("expand_c1", "x", getX(), "the result", getY());
-  return report(*this, status.ok() ? shapes::checkBroadcastTo("expand_c1", "x", shapeOf(getX()), shapeOf(getY()))
-                                   : status);
+  return report(*this, status.ok()
+                           ? shapes::checkBroadcastTo("expand_c1", "x", shapeOf(getX()), shapeOf(getY()))
+                           : status);
 }
 
 void SliceOp::build(OpBuilder &builder, OperationState &state, Value x, ArrayRef<int64_t> starts,
@@ -56,16 +58,14 @@ LogicalResult SliceOp::verify() {
                            : status);
 }
 
-//===--- concat, pad, tile, trilu ---------------------------------------------------------------------------------===//
+//===--- concat, pad, tile, trilu
+//---------------------------------------------------------------------------------===//
 
-void ConcatOp::build(OpBuilder &builder, OperationState &state, ValueRange inputs, int64_t axis) {
-  build(builder, state, inputs, builder.getI64IntegerAttr(axis), UnitAttr());
-}
-
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
-      context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getInputs().front()); },
+      context, location, adaptor.getOperands(), types,
+      [&] { return elementTypeOf(adaptor.getInputs().front()); },
       [&]() -> Result<Shape> {
         SmallVector<shapes::Extents> inputs;
         for (auto [i, input] : llvm::enumerate(adaptor.getInputs())) {
@@ -77,10 +77,10 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
       });
 }
 
-void PadOp::build(OpBuilder &builder, OperationState &state, PadMode mode, Value x, Value value, ArrayRef<int64_t> low,
-                  ArrayRef<int64_t> high) {
-  build(builder, state, PadModeAttr::get(builder.getContext(), mode), x, value, builder.getDenseI64ArrayAttr(low),
-        builder.getDenseI64ArrayAttr(high));
+void PadOp::build(OpBuilder &builder, OperationState &state, PadMode mode, Value x, Value value,
+                  ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
+  build(builder, state, PadModeAttr::get(builder.getContext(), mode), x, value,
+        builder.getDenseI64ArrayAttr(low), builder.getDenseI64ArrayAttr(high));
 }
 
 LogicalResult PadOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
@@ -96,19 +96,20 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *context, std::optional<Locati
           return invalidArgument("pad_c3: value must be a scalar, got shape " + shapes::text(shapeOf(value)));
         if (value)
           GPUC_RETURN_IF_ERROR(sameElement("pad_c3", "x", adaptor.getX(), "value", value));
-        return shapes::padShape(shapeOf(adaptor.getX()), adaptor.getLow(), adaptor.getHigh(), adaptor.getMode());
+        return shapes::padShape(shapeOf(adaptor.getX()), adaptor.getLow(), adaptor.getHigh(),
+                                adaptor.getMode());
       });
 }
 
-LogicalResult TileOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                       SmallVectorImpl<Type> &types) {
+LogicalResult TileOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&] { return shapes::tileShape(shapeOf(adaptor.getX()), adaptor.getRepeats()); });
 }
 
-LogicalResult TriluOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                        SmallVectorImpl<Type> &types) {
+LogicalResult TriluOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
@@ -119,12 +120,14 @@ LogicalResult TriluOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
       });
 }
 
-//===--- resize ---------------------------------------------------------------------------------------------------===//
+//===--- resize
+//---------------------------------------------------------------------------------------------------===//
 
 LogicalResult ResizeOp::verify() {
   Status status = sameElement("resize_c1", "x", getX(), "the result", getY());
-  return report(*this,
-                status.ok() ? shapes::checkResize(shapeOf(getX()), shapeOf(getY()), getScales(), getRoi()) : status);
+  return report(*this, status.ok()
+                           ? shapes::checkResize(shapeOf(getX()), shapeOf(getY()), getScales(), getRoi())
+                           : status);
 }
 
 } // namespace gpuc

@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace gpuc {
 
-LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                          SmallVectorImpl<Type> &types) {
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
@@ -29,8 +29,8 @@ static Status checkNormParameter(StringRef label, StringRef what, Value paramete
   return shapes::checkBroadcastTo(label, what, shapeOf(parameter), shapeOf(x).drop_front(axis));
 }
 
-LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
@@ -43,8 +43,8 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *context, std::optional<
       });
 }
 
-LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                          SmallVectorImpl<Type> &types) {
+LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
@@ -56,8 +56,8 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
       });
 }
 
-LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
@@ -67,8 +67,8 @@ LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *context, std::optional<
         if (bias)
           GPUC_RETURN_IF_ERROR(sameElement("group_norm_c2", "x", x, "bias", bias));
         shapes::Extents scaleShape = optionalShape(scale), biasShape = optionalShape(bias);
-        GPUC_RETURN_IF_ERROR(shapes::checkGroupNorm(shapeOf(x), adaptor.getGroups(), scale ? &scaleShape : nullptr,
-                                                    bias ? &biasShape : nullptr));
+        GPUC_RETURN_IF_ERROR(shapes::checkGroupNorm(
+            shapeOf(x), adaptor.getGroups(), scale ? &scaleShape : nullptr, bias ? &biasShape : nullptr));
         return shapeOf(x).vec();
       });
 }
@@ -82,7 +82,8 @@ LogicalResult LrnOp::inferReturnTypes(MLIRContext *context, std::optional<Locati
         if (shape.size() < 2)
           return invalidArgument("lrn_c1: expected rank at least 2, got " + std::to_string(shape.size()));
         if (int64_t(adaptor.getSize()) < 1)
-          return invalidArgument("lrn_c1: size must be positive, got " + std::to_string(int64_t(adaptor.getSize())));
+          return invalidArgument("lrn_c1: size must be positive, got " +
+                                 std::to_string(int64_t(adaptor.getSize())));
         return shape.vec();
       });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Folders of elementwise ops. Only what holds for every value: infinities, NaN and -0 included (x + 0 turns -0 into 0,
-// x * 0 is not 0 for infinities; x * 1 and x - 0 are exact).
+// Folders of elementwise ops. Only what holds for every value: infinities, NaN and -0 included (x + 0 turns
+// -0 into 0, x * 0 is not 0 for infinities; x * 1 and x - 0 are exact).
 #include "Folds.h"
 #include "gpuc/IR/Constants.h"
 #include "gpuc/IR/Ops.h"
@@ -11,7 +11,8 @@ using namespace mlir;
 
 namespace gpuc {
 
-//===--- unary ----------------------------------------------------------------------------------------------------===//
+//===--- unary
+//----------------------------------------------------------------------------------------------------===//
 
 static bool givesIntegers(UnaryKind kind) {
   return kind == UnaryKind::Ceil || kind == UnaryKind::Floor || kind == UnaryKind::Round;
@@ -43,7 +44,8 @@ OpFoldResult UnaryOp::fold(FoldAdaptor adaptor) {
   return foldSmallConstant(*this, adaptor.getOperands());
 }
 
-//===--- binary ---------------------------------------------------------------------------------------------------===//
+//===--- binary
+//---------------------------------------------------------------------------------------------------===//
 
 /// binary(x, c) is x for a constant whose elements are all `c`. For floats, -0 and 0 are different `c`.
 static bool isRightIdentity(BinaryKind kind, double c, bool isFloat) {
@@ -115,7 +117,8 @@ OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
   return foldSmallConstant(*this, adaptor.getOperands());
 }
 
-//===--- select ---------------------------------------------------------------------------------------------------===//
+//===--- select
+//---------------------------------------------------------------------------------------------------===//
 
 OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
   if (getX() == getY() && getX().getType() == getType())
@@ -128,7 +131,8 @@ OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
   return foldSmallConstant(*this, adaptor.getOperands());
 }
 
-//===--- cast -----------------------------------------------------------------------------------------------------===//
+//===--- cast
+//-----------------------------------------------------------------------------------------------------===//
 
 /// Significant bits of a float type.
 static unsigned precision(DType type) {

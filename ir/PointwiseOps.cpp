@@ -13,15 +13,17 @@ namespace gpuc {
 static bool isBool(Type t) { return t.isInteger(1); }
 static bool isIntNotBool(Type t) { return isa<IntegerType>(t) && !isBool(t); }
 
-//===--- unary ----------------------------------------------------------------------------------------------------===//
+//===--- unary
+//----------------------------------------------------------------------------------------------------===//
 
-void UnaryOp::build(OpBuilder &builder, OperationState &state, UnaryKind kind, Value x, double alpha, double beta) {
+void UnaryOp::build(OpBuilder &builder, OperationState &state, UnaryKind kind, Value x, double alpha,
+                    double beta) {
   build(builder, state, UnaryKindAttr::get(builder.getContext(), kind), x, builder.getF64FloatAttr(alpha),
         builder.getF64FloatAttr(beta));
 }
 
-LogicalResult UnaryOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                        SmallVectorImpl<Type> &types) {
+LogicalResult UnaryOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types,
       [&]() -> Type {
@@ -55,20 +57,23 @@ LogicalResult UnaryOp::verify() {
   return emitError() << "unary_c1: " << name(getKind()) << " takes " << expected << ", got " << type;
 }
 
-//===--- binary ---------------------------------------------------------------------------------------------------===//
+//===--- binary
+//---------------------------------------------------------------------------------------------------===//
 
 void BinaryOp::build(OpBuilder &builder, OperationState &state, BinaryKind kind, Value x, Value y) {
   build(builder, state, BinaryKindAttr::get(builder.getContext(), kind), x, y);
 }
 
-LogicalResult BinaryOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult BinaryOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types,
       [&]() -> Type {
         return isComparison(adaptor.getKind()) ? IntegerType::get(context, 1) : elementTypeOf(adaptor.getX());
       },
-      [&] { return shapes::broadcastShape("binary_c2", {shapeOf(adaptor.getX()), shapeOf(adaptor.getY())}); });
+      [&] {
+        return shapes::broadcastShape("binary_c2", {shapeOf(adaptor.getX()), shapeOf(adaptor.getY())});
+      });
 }
 
 LogicalResult BinaryOp::verify() {
@@ -90,10 +95,11 @@ LogicalResult BinaryOp::verify() {
   return success();
 }
 
-//===--- select ---------------------------------------------------------------------------------------------------===//
+//===--- select
+//---------------------------------------------------------------------------------------------------===//
 
-LogicalResult SelectOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult SelectOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
@@ -103,7 +109,8 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
       });
 }
 
-//===--- cast -----------------------------------------------------------------------------------------------------===//
+//===--- cast
+//-----------------------------------------------------------------------------------------------------===//
 
 void CastOp::build(OpBuilder &builder, OperationState &state, Value x, Type elementType) {
   state.addOperands(x);

@@ -15,20 +15,21 @@ static Status checkReduceElement(ReduceKind kind, Type element) {
   bool isBool = element.isInteger(1);
   if (kind == ReduceKind::Any || kind == ReduceKind::All)
     return isBool ? Status()
-                  : invalidArgument("reduce_c2: " + std::string(name(kind)) + " takes i1, got " + typeName(element));
+                  : invalidArgument("reduce_c2: " + std::string(name(kind)) + " takes i1, got " +
+                                    typeName(element));
   if (isBool && kind != ReduceKind::Max && kind != ReduceKind::Min)
     return invalidArgument("reduce_c2: " + std::string(name(kind)) + " takes numbers, got i1");
   return {};
 }
 
-void ReduceOp::build(OpBuilder &builder, OperationState &state, ReduceKind kind, Value x, ArrayRef<int64_t> axes,
-                     bool keepdims) {
-  build(builder, state, ReduceKindAttr::get(builder.getContext(), kind), x, builder.getDenseI64ArrayAttr(axes),
-        builder.getBoolAttr(keepdims));
+void ReduceOp::build(OpBuilder &builder, OperationState &state, ReduceKind kind, Value x,
+                     ArrayRef<int64_t> axes, bool keepdims) {
+  build(builder, state, ReduceKindAttr::get(builder.getContext(), kind), x,
+        builder.getDenseI64ArrayAttr(axes), builder.getBoolAttr(keepdims));
 }
 
-LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
@@ -37,15 +38,18 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
       });
 }
 
-LogicalResult ArgReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult ArgReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
-      context, location, adaptor.getOperands(), types, [&]() -> Type { return IntegerType::get(context, 64); },
-      [&] { return shapes::argReduceShape(shapeOf(adaptor.getX()), adaptor.getAxis(), adaptor.getKeepdims()); });
+      context, location, adaptor.getOperands(), types,
+      [&]() -> Type { return IntegerType::get(context, 64); },
+      [&] {
+        return shapes::argReduceShape(shapeOf(adaptor.getX()), adaptor.getAxis(), adaptor.getKeepdims());
+      });
 }
 
-LogicalResult CumSumOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult CumSumOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(
       context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
       [&]() -> Result<Shape> {
@@ -57,14 +61,16 @@ LogicalResult CumSumOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
       });
 }
 
-LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                       SmallVectorImpl<Type> &types) {
-  return inferMany(context, location, adaptor.getOperands(), types, 2, [&]() -> Result<std::vector<ResultSpec>> {
-    Result<Shape> shape = shapes::topkShape(shapeOf(adaptor.getX()), adaptor.getK(), adaptor.getAxis());
-    if (!shape.ok())
-      return shape.status();
-    return std::vector<ResultSpec>{{*shape, elementTypeOf(adaptor.getX())}, {*shape, IntegerType::get(context, 64)}};
-  });
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  return inferMany(
+      context, location, adaptor.getOperands(), types, 2, [&]() -> Result<std::vector<ResultSpec>> {
+        Result<Shape> shape = shapes::topkShape(shapeOf(adaptor.getX()), adaptor.getK(), adaptor.getAxis());
+        if (!shape.ok())
+          return shape.status();
+        return std::vector<ResultSpec>{{*shape, elementTypeOf(adaptor.getX())},
+                                       {*shape, IntegerType::get(context, 64)}};
+      });
 }
 
 } // namespace gpuc

@@ -59,7 +59,9 @@ std::optional<DType> toDType(Type type) {
 
 Type toMlirType(DType dtype, MLIRContext *context) {
   auto signless = [&](unsigned width) -> Type { return IntegerType::get(context, width); };
-  auto unsignedInt = [&](unsigned width) -> Type { return IntegerType::get(context, width, IntegerType::Unsigned); };
+  auto unsignedInt = [&](unsigned width) -> Type {
+    return IntegerType::get(context, width, IntegerType::Unsigned);
+  };
   switch (dtype) {
   case DType::Bool:
     return signless(1);

@@ -169,7 +169,8 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
     Block *body = new Block;
     state.addRegion()->push_back(body);
     Value argument = body->addArgument(value.getType(), loc);
-    OpBuilder inner = OpBuilder::atBlockEnd(body);
+    OpBuilder inner(builder.getContext());
+    inner.setInsertionPointToEnd(body);
     YieldOp::create(inner, loc, ValueRange{argument});
     state.addOperands(value);
     state.addTypes(value.getType());

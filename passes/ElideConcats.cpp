@@ -78,7 +78,8 @@ struct ElideConcats : impl::ElideConcatsBase<ElideConcats> {
       state.addOperands(input);
       mapping.map(input, body->addArgument(input.getType(), loc));
     }
-    OpBuilder inner = OpBuilder::atBlockEnd(body);
+    OpBuilder inner(builder.getContext());
+    inner.setInsertionPointToEnd(body);
     Operation *copy = inner.clone(*concat, mapping);
     copy->removeAttr(kStorageAttr);
     YieldOp::create(inner, loc, copy->getResults());

@@ -34,7 +34,8 @@ public:
     Region *region = state.addRegion();
     body = new Block;
     region->push_back(body);
-    OpBuilder inner = OpBuilder::atBlockEnd(body);
+    OpBuilder inner(builder.getContext());
+    inner.setInsertionPointToEnd(body);
     for (Operation *op : cluster.ops)
       cloneOp(op, inner);
     llvm::SmallVector<Value> yielded;

@@ -155,7 +155,7 @@ struct AttentionFromSoftmax : OpRewritePattern<MatmulOp> {
     if (!softmax || softmax.getLog() || !probabilities.hasOneUse())
       return rewriter.notifyMatchFailure(op, "the left side is no softmax of its own");
     int64_t rank = tensorType(softmax.getY()).getRank();
-    if (softmax.getAxis() != rank - 1 || rank < 2)
+    if (int64_t(softmax.getAxis()) != rank - 1 || rank < 2)
       return rewriter.notifyMatchFailure(op, "the softmax is not along the keys");
     auto scores = matchScores(softmax.getX());
     if (!scores)

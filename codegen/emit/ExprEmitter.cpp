@@ -191,6 +191,19 @@ std::string ExprEmitter::Impl::load(BlockArgument argument, const BufferAccess &
   return define(type, element, perLane, "ld").text;
 }
 
+std::string ExprEmitter::Impl::storeStatement(const BufferAccess &access, const Index &offset, const std::string &array,
+                                              std::string &laneStores) {
+  if (context.lanes() == 1)
+    return access.pointer + "[" + print(offset) + "] = " + array + ";\n";
+  Index base = offset;
+  base.lane = 0;
+  if (offset.lane == 1 && !context.isPerLane(base))
+    return "stLanes<" + std::to_string(vectorWidth(access, base)) + ">(" + access.pointer + " + (" + print(base) + "), " +
+           array + ");\n";
+  laneStores += access.pointer + "[" + print(offset) + "] = " + array + "[lane];\n";
+  return "";
+}
+
 //===--- values --------------------------------------------------------------------------------------------------===//
 
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emit(Value value, ArrayRef<Index> coords) {

@@ -74,10 +74,10 @@ struct ExprEmitter::Impl {
   Scalar emitStored(mlir::Value value, llvm::ArrayRef<emit::Index> coords);
   /// Elements per vector access of a buffer at `base` (the lane-independent part of an offset whose lanes are consecutive).
   int64_t vectorWidth(const BufferAccess &access, const emit::Index &base);
-  /// A store of `value` (in the storage type) at `offset`. With several lanes the values are collected in `array`, declared in
-  /// `arrays` and filled by `assignments` inside the lane loop; the returned statement follows the loop.
-  std::string storeStatement(const BufferAccess &access, const emit::Index &offset, const Scalar &value,
-                             const std::string &array, std::string &arrays, std::string &assignments);
+  /// Stores the storage-typed elements `array[0…lanes)` at `offset`: returns the statement that follows the lane loop, or appends
+  /// one to `laneStores` (which run inside it) and returns nothing. With one lane, `array` is the element itself.
+  std::string storeStatement(const BufferAccess &access, const emit::Index &offset, const std::string &array,
+                             std::string &laneStores);
   /// Coordinates in an operand of a broadcasting op.
   Coords broadcast(llvm::ArrayRef<emit::Index> coords, llvm::ArrayRef<int64_t> shape);
   /// A new variable holding `expression` of type `type`.

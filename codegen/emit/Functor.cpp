@@ -2,6 +2,7 @@
 // Writes the prologue and epilogue structs of units.
 #include "gpuc/Codegen/Functor.h"
 #include "ExprEmitterImpl.h"
+#include "UnitText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -14,24 +15,6 @@ using Coords = ExprEmitter::Impl::Coords;
 namespace {
 
 int64_t byteSizeOf(Type t) { return std::max(1u, t.getIntOrFloatBitWidth() / 8); }
-
-/// Block arguments that `values` are computed from without going through `stops`, in order of their number.
-SmallVector<BlockArgument> reachedArguments(ArrayRef<Value> values, ArrayRef<Value> stops) {
-  llvm::SmallSetVector<Value, 16> seen;
-  SmallVector<Value> work(values.begin(), values.end());
-  SmallVector<BlockArgument> arguments;
-  while (!work.empty()) {
-    Value v = work.pop_back_val();
-    if (llvm::is_contained(stops, v) || !seen.insert(v))
-      continue;
-    if (auto argument = dyn_cast<BlockArgument>(v))
-      arguments.push_back(argument);
-    else
-      llvm::append_range(work, v.getDefiningOp()->getOperands());
-  }
-  llvm::sort(arguments, [](BlockArgument a, BlockArgument b) { return a.getArgNumber() < b.getArgNumber(); });
-  return arguments;
-}
 
 /// Coordinates of `value`'s axes from the collapsed coordinates g0, g1, … of the groups.
 Coords groupCoords(ExprEmitter::Impl &e, Value value, const FunctorShape &shape) {
@@ -100,15 +83,6 @@ void mapForward(ExprEmitter::Impl &e, KernelOp kernel) {
   }
 }
 
-std::string indent(StringRef text, unsigned spaces) {
-  std::string s, pad(spaces, ' ');
-  SmallVector<StringRef> lines;
-  text.split(lines, '\n', -1, false);
-  for (StringRef line : lines)
-    s += pad + line.str() + "\n";
-  return s;
-}
-
 /// Members and parameters of a functor.
 struct Members {
   std::string prefix; ///< "epilogue"
@@ -151,13 +125,6 @@ std::string coordinateParameters(const FunctorShape &shape) {
   return s;
 }
 
-std::string laneLoop(unsigned lanes, const std::string &body, unsigned spaces) {
-  if (lanes == 1)
-    return indent(body, spaces);
-  std::string s = indent("#pragma unroll\nfor (int lane = 0; lane < " + std::to_string(lanes) + "; ++lane) {\n", spaces);
-  return s + indent(body, spaces + 2) + indent("}\n", spaces);
-}
-
 /// The body of `store` for a number of lanes.
 FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const FunctorShape &shape, unsigned lanes,
                                  ArrayRef<BlockArgument> arguments, ArrayRef<std::string> names, std::string &tables) {
@@ -184,15 +151,21 @@ FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const F
     Coords yieldCoords = at->second;
     BufferAccess access = resultAccess(kernel, i, "out" + std::to_string(i));
     auto stored = e.emitStored(yielded, yieldCoords);
-    stores += e.storeStatement(access, e.offset(access, yieldCoords), stored, "r" + std::to_string(i), arrays,
-                               assignments);
+    std::string array = "r" + std::to_string(i);
+    if (lanes == 1) {
+      stores += e.storeStatement(access, e.offset(access, yieldCoords), stored.text, assignments);
+      continue;
+    }
+    arrays += access.elementType + " " + array + "[" + std::to_string(lanes) + "];\n";
+    assignments += array + "[lane] = " + stored.text + ";\n";
+    stores += e.storeStatement(access, e.offset(access, yieldCoords), array, assignments);
   }
   if (e.failed)
     return failure();
   tables = e.tables;
   if (lanes == 1)
-    return indent(e.hoisted + stores, 4);
-  return indent(e.hoisted + arrays, 4) + laneLoop(lanes, e.laneBody + assignments, 4) + indent(stores, 4);
+    return indentLines(e.hoisted + stores, 4);
+  return indentLines(e.hoisted + arrays, 4) + laneLoopText(lanes, e.laneBody + assignments, 4) + indentLines(stores, 4);
 }
 
 FailureOr<std::string> loadBody(KernelOp kernel, Value operand, const FunctorShape &shape, unsigned lanes,
@@ -206,29 +179,11 @@ FailureOr<std::string> loadBody(KernelOp kernel, Value operand, const FunctorSha
     return failure();
   tables = e.tables;
   if (lanes == 1)
-    return indent(e.hoisted + "x[0] = " + value + ";\n", 4);
-  return indent(e.hoisted, 4) + laneLoop(lanes, e.laneBody + "x[lane] = " + value + ";\n", 4);
+    return indentLines(e.hoisted + "x[0] = " + value + ";\n", 4);
+  return indentLines(e.hoisted, 4) + laneLoopText(lanes, e.laneBody + "x[lane] = " + value + ";\n", 4);
 }
 
 } // namespace
-
-std::string ExprEmitter::Impl::storeStatement(const BufferAccess &access, const Index &offset, const Scalar &value,
-                                              const std::string &array, std::string &arrays, std::string &assignments) {
-  unsigned lanes = context.lanes();
-  if (lanes == 1)
-    return access.pointer + "[" + print(offset) + "] = " + value.text + ";\n";
-  arrays += access.elementType + " " + array + "[" + std::to_string(lanes) + "];\n";
-  assignments += array + "[lane] = " + value.text + ";\n";
-  Index base = offset;
-  base.lane = 0;
-  if (offset.lane == 1 && !context.isPerLane(base)) {
-    int64_t width = vectorWidth(access, base);
-    return "stLanes<" + std::to_string(width) + ">(" + access.pointer + " + (" + print(base) + "), " + array + ");\n";
-  }
-  // `print` may need per-lane variables: the store then sits in the lane loop.
-  assignments += access.pointer + "[" + print(offset) + "] = " + array + "[lane];\n";
-  return "";
-}
 
 FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResults, const FunctorShape &shape) {
   SmallVector<Value> yields(kernel.getYield()->getOperands());
@@ -354,6 +309,41 @@ unsigned maxLanes(KernelOp kernel, Value value, unsigned laneAxis) {
       }
     }
     if (good)
+      return lanes;
+  }
+  return 1;
+}
+
+unsigned maxLanes(KernelOp kernel, Value value, const FunctorShape &shape) {
+  for (unsigned lanes = shape.lanes; lanes > 1; lanes /= 2) {
+    FunctorShape tried = shape;
+    tried.lanes = lanes;
+    int64_t count = 1;
+    for (unsigned axis : shape.groups[shape.laneGroup])
+      count *= shapeOf(value)[axis];
+    if (count < lanes)
+      continue;
+    ExprEmitter emitter(kernel, lanes, "i64");
+    auto &e = emitter.internals();
+    e.quiet = true;
+    for (BlockArgument argument : kernel.getBody().getArguments())
+      emitter.setAccess(argument, argumentAccess(kernel, argument, "p"));
+    e.emit(value, groupCoords(e, value, tried));
+    if (e.failed)
+      return 1;
+    bool good = !e.loads.empty(), full = false; // full: some vector has 16 bytes or all lanes
+    for (const auto &load : e.loads) {
+      if (!e.context.isPerLane(load.offset))
+        continue;
+      Index base = load.offset;
+      base.lane = 0;
+      int64_t bytes = byteSizeOf(elementTypeOf(load.argument));
+      bool whole = load.offset.lane == 1 && !e.context.isPerLane(base) &&
+                   e.vectorWidth(argumentAccess(kernel, load.argument, "p"), base) >= std::min<int64_t>(lanes, 16 / bytes);
+      good &= whole;
+      full |= whole && lanes * bytes <= 16;
+    }
+    if (good && full)
       return lanes;
   }
   return 1;

@@ -157,7 +157,9 @@ bool IndexContext::split(const Index &a, int64_t modulus, Index &big, Index &sma
     parts.push_back({std::abs(a.lane), -1});
   for (auto [i, t] : llvm::enumerate(a.terms))
     parts.push_back({std::abs(t.second) * atoms[t.first].multipleOf, int(i)});
-  llvm::stable_sort(parts, [](const Part &x, const Part &y) { return x.granularity < y.granularity; });
+  llvm::sort(parts, [](const Part &x, const Part &y) {
+    return std::pair(x.granularity, x.term) < std::pair(y.granularity, y.term);
+  });
   for (size_t count = parts.size(); count > 0; --count) {
     int64_t g = modulus;
     for (const Part &p : llvm::ArrayRef(parts).drop_front(count))

@@ -24,7 +24,9 @@ bool refersToAttribute(const onnx::NodeProto &node) {
   return llvm::any_of(node.attribute(), [](const auto &a) { return !a.ref_attr_name().empty(); });
 }
 
-bool hasGraph(const onnx::AttributeProto &attribute) { return attribute.has_g() || attribute.graphs_size() > 0; }
+bool hasGraph(const onnx::AttributeProto &attribute) {
+  return attribute.has_g() || attribute.graphs_size() > 0;
+}
 
 } // namespace
 
@@ -68,21 +70,18 @@ void GraphImporter::structural(const std::string &message) {
     emitError(UnknownLoc::get(context)) << message;
 }
 
+/// The node's name over that of its first output; the output's alone when the node has none.
 Location GraphImporter::locationOf(const onnx::NodeProto &node, const Frame &frame) {
-  llvm::SmallVector<Location> parts;
-  auto add = [&](const std::string &name) {
-    if (!name.empty())
-      parts.push_back(NameLoc::get(StringAttr::get(context, name)));
-  };
-  add(frame.path.empty() || node.name().empty() ? node.name() : frame.path + "/" + node.name());
-  for (const std::string &output : node.output())
-    if (!output.empty()) {
-      add(output);
-      break;
-    }
-  if (parts.empty())
-    add(node.op_type().empty() ? "node" : node.op_type());
-  return FusedLoc::get(context, parts);
+  auto named = [&](const std::string &name) { return NameLoc::get(StringAttr::get(context, name)); };
+  std::optional<NameLoc> output;
+  for (const std::string &name : node.output())
+    if (!name.empty() && !output)
+      output = named(name);
+  if (!node.name().empty()) {
+    auto name = StringAttr::get(context, frame.path.empty() ? node.name() : frame.path + "/" + node.name());
+    return output ? NameLoc::get(name, *output) : NameLoc::get(name);
+  }
+  return output ? *output : named(node.op_type().empty() ? "node" : node.op_type());
 }
 
 // --- values -----------------------------------------------------------------------------------------------
@@ -111,7 +110,8 @@ Value GraphImporter::materialise(Binding &binding, llvm::StringRef name, std::st
   case Binding::Bound:
     return binding.value;
   case Binding::Initialiser: {
-    auto value = binding.tensor ? decoder.decode(*binding.tensor, name) : decoder.decode(*binding.sparse, name);
+    auto value =
+        binding.tensor ? decoder.decode(*binding.tensor, name) : decoder.decode(*binding.sparse, name);
     if (!value) {
       why = "initialiser " + quoted(name) + " " + value.status().message();
       return {};
@@ -183,7 +183,8 @@ LogicalResult GraphImporter::importNodes(const NodeList &nodes, Scope &scope) {
   auto around = [&](llvm::StringRef name) { return scope.find(name) != nullptr; };
   auto order = orderNodes(nodes, here, around);
   if (!order) {
-    structural((scope.frame.path.empty() ? "" : "in " + quoted(scope.frame.path) + ": ") + order.status().message());
+    structural((scope.frame.path.empty() ? "" : "in " + quoted(scope.frame.path) + ": ") +
+               order.status().message());
     return failure();
   }
   for (int i : *order) {
@@ -287,8 +288,9 @@ const onnx::NodeProto &GraphImporter::resolveAttributes(const onnx::NodeProto &n
       continue; // not given and without a default: absent
     if (hasGraph(*argument)) {
       report(node, 0, locationOf(node, frame),
-             "attribute " + quoted(attribute.name()) + " is a graph that a function takes as an argument, which is "
-             "not supported");
+             "attribute " + quoted(attribute.name()) +
+                 " is a graph that a function takes as an argument, which is "
+                 "not supported");
       continue;
     }
     onnx::AttributeProto *copy = resolved.add_attribute();
@@ -299,7 +301,8 @@ const onnx::NodeProto &GraphImporter::resolveAttributes(const onnx::NodeProto &n
   return resolved;
 }
 
-void GraphImporter::importCall(const onnx::FunctionProto &function, const onnx::NodeProto &node, Scope &scope) {
+void GraphImporter::importCall(const onnx::FunctionProto &function, const onnx::NodeProto &node,
+                               Scope &scope) {
   Location loc = locationOf(node, scope.frame);
   auto refuse = [&](const std::string &why) {
     report(node, 0, loc, why);
@@ -312,8 +315,9 @@ void GraphImporter::importCall(const onnx::FunctionProto &function, const onnx::
   if (depth > kMaxDepth)
     return refuse("functions and subgraphs are nested deeper than " + std::to_string(kMaxDepth) + " levels");
   if (node.input_size() > function.input_size() || node.output_size() > function.output_size())
-    return refuse("function " + quoted(function.name()) + " expected at most " + std::to_string(function.input_size()) +
-                  " inputs and " + std::to_string(function.output_size()) + " outputs, got " +
+    return refuse("function " + quoted(function.name()) + " expected at most " +
+                  std::to_string(function.input_size()) + " inputs and " +
+                  std::to_string(function.output_size()) + " outputs, got " +
                   std::to_string(node.input_size()) + " and " + std::to_string(node.output_size()));
 
   Frame frame;
@@ -334,7 +338,8 @@ void GraphImporter::importCall(const onnx::FunctionProto &function, const onnx::
   body.depth = depth;
   for (int i = 0; i < function.input_size(); ++i) {
     if (function.input(i).empty() || body.names.contains(function.input(i)))
-      return refuse("function " + quoted(function.name()) + " has an input without a name or two of the same name");
+      return refuse("function " + quoted(function.name()) +
+                    " has an input without a name or two of the same name");
     Binding &formal = body.names[function.input(i)];
     formal.kind = Binding::Absent;
     Binding *actual = i < node.input_size() && !node.input(i).empty() ? scope.find(node.input(i)) : nullptr;
@@ -362,7 +367,8 @@ void GraphImporter::importCall(const onnx::FunctionProto &function, const onnx::
       continue;
     }
     binding.kind = Binding::NotMade;
-    binding.why = "function " + quoted(function.name()) + " does not make its output " + quoted(function.output(i));
+    binding.why =
+        "function " + quoted(function.name()) + " does not make its output " + quoted(function.output(i));
   }
 }
 
@@ -395,7 +401,8 @@ FailureOr<llvm::SmallVector<Value>> GraphImporter::importSubgraph(const onnx::Gr
     Value value = binding ? materialise(*binding, output.name(), why) : Value();
     if (!value) {
       if (!binding || binding->kind != Binding::Poisoned)
-        structural("subgraph output " + quoted(output.name()) + " is not made" + (why.empty() ? "" : ": ") + why);
+        structural("subgraph output " + quoted(output.name()) + " is not made" + (why.empty() ? "" : ": ") +
+                   why);
       return failure();
     }
     values.push_back(value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Imports one model: scopes of names, function calls, subgraphs, initialisers, and the list of everything that could
-// not be imported. Operators are the handlers' business (ops/), values and attributes NodeContext's.
+// Imports one model: scopes of names, function calls, subgraphs, initialisers, and the list of everything
+// that could not be imported. Operators are the handlers' business (ops/), values and attributes
+// NodeContext's.
 #pragma once
 #include "ModelIndex.h"
 #include "Signature.h"
@@ -62,8 +63,8 @@ public:
   mlir::OpBuilder &getBuilder() { return builder; }
   TensorDecoder &tensors() { return decoder; }
   int64_t opsetOf(llvm::StringRef domain) const;
-  /// The value of a name in the scope of the node being imported; null when the name is absent or unknown, with the
-  /// reason in `why` when it can't be had.
+  /// The value of a name in the scope of the node being imported; null when the name is absent or unknown,
+  /// with the reason in `why` when it can't be had.
   mlir::Value lookup(llvm::StringRef name, std::string &why);
   bool isPresent(llvm::StringRef name) const;
   mlir::LogicalResult setResult(unsigned i, mlir::Value value);
@@ -74,8 +75,9 @@ public:
                                                                  llvm::ArrayRef<mlir::Value> arguments = {});
   /// A gpuc.constant at the current place.
   mlir::Value makeConstant(mlir::ElementsAttr value, mlir::Location loc);
-  /// Whether a result may be folded at import; counts it against the model's budgets when it may. `work` estimates the
-  /// scalar operations; small integer results have a budget of their own, because shapes depend on them.
+  /// Whether a result may be folded at import; counts it against the model's budgets when it may. `work`
+  /// estimates the scalar operations; small integer results have a budget of their own, because shapes depend
+  /// on them.
   bool takeFoldingBudget(int64_t bytes, int64_t work, bool smallInteger);
 
 private:
@@ -86,6 +88,8 @@ private:
     bool innerPoison = false; ///< a subgraph of it was not imported, and that was reported
   };
 
+  void warnAboutOpset();
+  void reportUnknownOperators(const NodeList &mainNodes);
   void structural(const std::string &message);
   void bindInitialisers(const onnx::GraphProto &graph, Scope &scope);
   mlir::LogicalResult importNodes(const NodeList &nodes, Scope &scope);

@@ -65,7 +65,8 @@ std::optional<std::vector<Blocker>> checkModel(const std::string &path, const Im
   return importer.blockers();
 }
 
-OwningOpRef<ModuleOp> importModel(const std::string &path, const ImportOptions &options, MLIRContext &context) {
+OwningOpRef<ModuleOp> importModel(const std::string &path, const ImportOptions &options,
+                                  MLIRContext &context) {
   return import(readModel(path), options, context);
 }
 

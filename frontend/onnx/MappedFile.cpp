@@ -42,7 +42,8 @@ std::string folderOf(const std::string &path) {
 bool liesBelow(const std::string &path, const std::string &folder) {
   if (folder == "/")
     return true;
-  return path.size() > folder.size() && path.compare(0, folder.size(), folder) == 0 && path[folder.size()] == '/';
+  return path.size() > folder.size() && path.compare(0, folder.size(), folder) == 0 &&
+         path[folder.size()] == '/';
 }
 
 bool liesBelowAny(const std::string &path, const std::vector<std::string> &folders) {
@@ -94,8 +95,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string &pa
   if (::fstat(file.fd, &info) != 0)
     return ioError("can't read " + quoted(path) + ": " + std::strerror(errno));
   if (!S_ISREG(info.st_mode))
-    return invalidArgument(quoted(path) + (S_ISDIR(info.st_mode) ? " is a folder, expected a file"
-                                                                 : " is not a regular file"));
+    return invalidArgument(
+        quoted(path) + (S_ISDIR(info.st_mode) ? " is a folder, expected a file" : " is not a regular file"));
   if (folders) {
     // What was opened may be another file than the one that was looked at before.
     auto real = realPath("/proc/self/fd/" + std::to_string(file.fd));
@@ -111,10 +112,13 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string &pa
       new MappedFile(static_cast<const uint8_t *>(mapped), size_t(info.st_size)));
 }
 
+std::vector<std::string> resolvedFolder(const std::string &folder) {
+  auto real = realPath(folder);
+  return real ? std::vector<std::string>{*real} : std::vector<std::string>();
+}
+
 std::vector<std::string> dataFolders(const std::string &modelPath) {
-  std::vector<std::string> folders;
-  if (auto folder = realPath(folderOf(modelPath)))
-    folders.push_back(*folder);
+  std::vector<std::string> folders = resolvedFolder(folderOf(modelPath));
   if (auto model = realPath(modelPath); model && !folders.empty() && folderOf(*model) != folders.front())
     folders.push_back(folderOf(*model));
   return folders;
@@ -128,8 +132,8 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::get(const std::string &
   std::string path = allowed.front() + "/" + location;
   auto real = realPath(path);
   if (!real)
-    return notFound("external data file " + quoted(location) + " was not found beside the model: " +
-                    std::strerror(errno));
+    return notFound("external data file " + quoted(location) +
+                    " was not found beside the model: " + std::strerror(errno));
   if (!liesBelowAny(*real, allowed))
     return invalidArgument("external data " + quoted(location) + " leads out of the model's folder");
   auto found = opened.find(*real);

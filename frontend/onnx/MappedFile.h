@@ -16,8 +16,8 @@ public:
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
-  /// Opens once without blocking (a FIFO is refused, not waited for) and looks at what was opened. When `folders` is
-  /// given, the opened file must lie below one of them.
+  /// Opens once without blocking (a FIFO is refused, not waited for) and looks at what was opened. When
+  /// `folders` is given, the opened file must lie below one of them.
   static Result<std::shared_ptr<const MappedFile>> open(const std::string &path,
                                                         const std::vector<std::string> *folders = nullptr);
   const uint8_t *data() const { return bytes; }
@@ -29,16 +29,20 @@ private:
   size_t count;
 };
 
-/// The folders that external data of the model at `modelPath` may lie in: the one it is opened from (locations are
-/// relative to it) and, when the model is a link, the one that the link leads to, so that caches which keep models
-/// and data as links into one store work. Links are resolved.
+/// The folders that external data of the model at `modelPath` may lie in: the one it is opened from
+/// (locations are relative to it) and, when the model is a link, the one that the link leads to, so that
+/// caches which keep models and data as links into one store work. Links are resolved.
 std::vector<std::string> dataFolders(const std::string &modelPath);
+
+/// A folder with links resolved; nothing when there is none.
+std::vector<std::string> resolvedFolder(const std::string &folder);
 
 /// External data files of one model, each mapped once.
 class ExternalFiles {
 public:
   explicit ExternalFiles(std::vector<std::string> folders) : allowed(std::move(folders)) {}
-  /// `location` as written in the model: relative, without '..', and inside the folders after resolving links.
+  /// `location` as written in the model: relative, without '..', and inside the folders after resolving
+  /// links.
   Result<std::shared_ptr<const MappedFile>> get(const std::string &location);
 
 private:

@@ -23,8 +23,9 @@ template <typename Imports> Status readOpsets(const Imports &imports, OpsetMap &
     std::string domain = canonicalDomain(import.domain()).str();
     auto [at, isNew] = own.emplace(domain, import.version());
     if (!isNew && at->second != import.version())
-      return dataLoss("operator set " + quoted(domain.empty() ? "ai.onnx" : domain) + " is imported twice, as " +
-                      std::to_string(at->second) + " and " + std::to_string(import.version()));
+      return dataLoss("operator set " + quoted(domain.empty() ? "ai.onnx" : domain) +
+                      " is imported twice, as " + std::to_string(at->second) + " and " +
+                      std::to_string(import.version()));
     if (import.version() < 1)
       return dataLoss("operator set version " + std::to_string(import.version()) + " does not exist");
   }
@@ -62,10 +63,6 @@ Result<ModelIndex> ModelIndex::build(const onnx::ModelProto &model) {
   GPUC_RETURN_IF_ERROR(readOpsets(model.opset_import(), index.opsets));
   if (model.ir_version() < 3)
     index.opsets.emplace("", 1);
-  auto onnxOpset = index.opsets.find("");
-  if (onnxOpset != index.opsets.end() && onnxOpset->second < kOldestOpset)
-    return unsupported("opset " + std::to_string(onnxOpset->second) + " is not supported, expected " +
-                       std::to_string(kOldestOpset) + " or newer (onnx.version_converter can convert the model)");
   for (const auto &function : model.functions()) {
     auto key = functionKey(function.domain(), function.name(), function.overload());
     if (!index.functions.try_emplace(key, &function).second)
@@ -124,7 +121,8 @@ std::string nodeLabel(const onnx::NodeProto &node, int version, llvm::StringRef 
   if (!node.name().empty()) {
     label += quoted(path.empty() ? node.name() : path.str() + "/" + node.name());
   } else {
-    label += "with output " + quoted(node.output_size() ? llvm::StringRef(node.output(0)) : llvm::StringRef());
+    label +=
+        "with output " + quoted(node.output_size() ? llvm::StringRef(node.output(0)) : llvm::StringRef());
     if (!path.empty())
       label += " in " + quoted(path);
   }
@@ -134,7 +132,8 @@ std::string nodeLabel(const onnx::NodeProto &node, int version, llvm::StringRef 
   return label + ")";
 }
 
-Result<std::vector<int>> orderNodes(const NodeList &nodes, llvm::function_ref<bool(llvm::StringRef)> definedHere,
+Result<std::vector<int>> orderNodes(const NodeList &nodes,
+                                    llvm::function_ref<bool(llvm::StringRef)> definedHere,
                                     llvm::function_ref<bool(llvm::StringRef)> definedAround) {
   llvm::StringMap<int> producer;
   for (int i = 0; i < nodes.size(); ++i)
@@ -143,8 +142,8 @@ Result<std::vector<int>> orderNodes(const NodeList &nodes, llvm::function_ref<bo
         continue;
       auto [at, isNew] = producer.try_emplace(output, i);
       if (!isNew)
-        return dataLoss("value " + quoted(output) + " is defined twice, by " + nodeLabel(nodes[at->second]) + " and " +
-                        nodeLabel(nodes[i]));
+        return dataLoss("value " + quoted(output) + " is defined twice, by " + nodeLabel(nodes[at->second]) +
+                        " and " + nodeLabel(nodes[i]));
       if (definedHere(output))
         return dataLoss("value " + quoted(output) + " is defined twice, as an input or initialiser and by " +
                         nodeLabel(nodes[i]));

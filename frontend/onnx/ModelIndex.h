@@ -23,7 +23,7 @@ struct ModelIndex {
   OpsetMap opsets;
   llvm::StringMap<const onnx::FunctionProto *> functions; ///< by functionKey
 
-  /// An error names contradictory or too old operator sets and functions defined twice.
+  /// An error names contradictory operator sets and functions defined twice.
   static Result<ModelIndex> build(const onnx::ModelProto &model);
   /// The model-local function that a node calls; it hides an operator of the same name. Null for none.
   const onnx::FunctionProto *findFunction(const onnx::NodeProto &node) const;
@@ -39,11 +39,12 @@ void collectFreeNames(const onnx::GraphProto &graph, llvm::StringSet<> &names);
 /// "node 'name' (Op)", or by its first output when it has no name.
 std::string nodeLabel(const onnx::NodeProto &node, int version = 0, llvm::StringRef path = "");
 
-/// Indices of `nodes` in an order in which every value is made before it is used, which is the given order whenever
-/// that is right. An error names values that are defined twice or never, or nodes that wait for each other.
-/// `definedHere` says whether a name is an input or initialiser of the same graph, `definedAround` also looks at what
-/// encloses it.
-Result<std::vector<int>> orderNodes(const NodeList &nodes, llvm::function_ref<bool(llvm::StringRef)> definedHere,
+/// Indices of `nodes` in an order in which every value is made before it is used, which is the given order
+/// whenever that is right. An error names values that are defined twice or never, or nodes that wait for each
+/// other. `definedHere` says whether a name is an input or initialiser of the same graph, `definedAround`
+/// also looks at what encloses it.
+Result<std::vector<int>> orderNodes(const NodeList &nodes,
+                                    llvm::function_ref<bool(llvm::StringRef)> definedHere,
                                     llvm::function_ref<bool(llvm::StringRef)> definedAround);
 
 } // namespace gpuc::frontend

@@ -20,10 +20,11 @@ Status checkModelProto(const onnx::ModelProto &model) {
   if (!model.has_ir_version())
     return dataLoss("not an ONNX model: it has no IR version");
   if (model.ir_version() < 1)
-    return dataLoss("not an ONNX model: IR version " + std::to_string(model.ir_version()) + " does not exist");
+    return dataLoss("not an ONNX model: IR version " + std::to_string(model.ir_version()) +
+                    " does not exist");
   if (model.ir_version() >= 3 && model.opset_import_size() == 0)
-    return dataLoss("the model imports no operator set, but IR version " + std::to_string(model.ir_version()) +
-                    " requires it");
+    return dataLoss("the model imports no operator set, but IR version " +
+                    std::to_string(model.ir_version()) + " requires it");
   return {};
 }
 
@@ -62,7 +63,7 @@ Result<std::shared_ptr<Model>> readModel(const std::string &path) {
 Result<std::shared_ptr<Model>> parseModel(const void *data, size_t size, const std::string &folder) {
   auto model = parse(data, size);
   if (model && !folder.empty())
-    (*model)->folders = dataFolders(folder + "/model");
+    (*model)->folders = resolvedFolder(folder);
   return model;
 }
 

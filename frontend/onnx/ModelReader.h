@@ -23,8 +23,8 @@ struct Model {
 /// Newest ONNX opset and IR version that gpuc was written for (onnx 1.22).
 constexpr int64_t kNewestOpset = 27, kOldestOpset = 7, kNewestIrVersion = 13;
 
-/// Reads a regular file of at most 2 GiB. External data is looked for beside `path`; when the model is a link into
-/// a store, also beside the file that it points to.
+/// Reads a regular file of at most 2 GiB. External data is looked for beside `path`; when the model is a link
+/// into a store, also beside the file that it points to.
 Result<std::shared_ptr<Model>> readModel(const std::string &path);
 /// Parses a serialised ModelProto; `folder` may be empty (no external data).
 Result<std::shared_ptr<Model>> parseModel(const void *data, size_t size, const std::string &folder);

@@ -56,8 +56,8 @@ LogicalResult GraphImporter::collectOutputs(Scope &scope, llvm::SmallVectorImpl<
       structural("output " + quoted(output.name()) +
                  (why.empty() ? " is neither made by a node, nor an input, nor an initialiser" : ": " + why));
     if (value && !isComputeType(dtypeOf(value)))
-      structural("output " + quoted(output.name()) + " has element type " + std::string(name(dtypeOf(value))) +
-                 ", which is for constants only");
+      structural("output " + quoted(output.name()) + " has element type " +
+                 std::string(name(dtypeOf(value))) + ", which is for constants only");
     values.push_back(value);
   }
   return success(found.empty());
@@ -76,8 +76,8 @@ void GraphImporter::checkDeclaredOutputs(llvm::ArrayRef<Value> values) {
     auto label = "output " + quoted(graph.output(i).name());
     auto dtype = dtypeFromOnnx(declared.elem_type());
     if (dtype && *dtype != dtypeOf(values[size_t(i)]))
-      options.warn(label + ": declared with element type " + std::string(name(*dtype)) + ", but computed as " +
-                   std::string(name(dtypeOf(values[size_t(i)]))));
+      options.warn(label + ": declared with element type " + std::string(name(*dtype)) +
+                   ", but computed as " + std::string(name(dtypeOf(values[size_t(i)]))));
     if (!declared.has_shape())
       continue;
     bool agrees = declared.shape().dim_size() == type.getRank();
@@ -90,8 +90,52 @@ void GraphImporter::checkDeclaredOutputs(llvm::ArrayRef<Value> values) {
       text += (d ? "x" : "") + (fixed ? std::to_string(dim.dim_value()) : "?");
     }
     if (!agrees)
-      options.warn(label + ": declared with shape " + (text.empty() ? "scalar" : text) + ", but the graph computes " +
-                   toString(shape));
+      options.warn(label + ": declared with shape " + (text.empty() ? "scalar" : text) +
+                   ", but the graph computes " + toString(shape));
+  }
+}
+
+/// Handlers say from which opset on they hold, so an opset out of range is no error by itself.
+void GraphImporter::warnAboutOpset() {
+  auto opset = index.opsets.find("");
+  if (!options.warn || opset == index.opsets.end())
+    return;
+  std::string text = "the model uses opset " + std::to_string(opset->second);
+  if (opset->second > kNewestOpset)
+    options.warn(text + ", newer than " + std::to_string(kNewestOpset) + "; operators are read as of opset " +
+                 std::to_string(kNewestOpset));
+  if (opset->second < kOldestOpset)
+    options.warn(text + ", older than " + std::to_string(kOldestOpset) +
+                 "; only operators that did not change since then can be imported");
+}
+
+/// Without types of the inputs nothing can be imported, but some of what can't be imported anyway is known.
+void GraphImporter::reportUnknownOperators(const NodeList &mainNodes) {
+  std::set<const onnx::FunctionProto *> visited;
+  std::vector<std::pair<const NodeList *, Frame>> pending(1);
+  pending[0].first = &mainNodes;
+  pending[0].second.opsets = index.opsets;
+  while (!pending.empty()) {
+    auto [nodes, frame] = std::move(pending.back());
+    pending.pop_back();
+    Scope scope(frame, nullptr);
+    current.scope = &scope;
+    for (const auto &node : *nodes) {
+      if (const onnx::FunctionProto *function = index.findFunction(node)) {
+        if (!visited.insert(function).second)
+          continue;
+        Frame inner;
+        inner.path = function->name();
+        inner.opsets = index.opsetsOf(*function);
+        pending.emplace_back(&function->node(), std::move(inner));
+        continue;
+      }
+      llvm::StringRef domain = canonicalDomain(node.domain());
+      int64_t opset = ModelIndex::opsetOf(frame.opsets, domain);
+      if (!registry.find(domain, node.op_type(), int(std::min<int64_t>(opset, INT_MAX))))
+        report(node, 0, locationOf(node, frame), whyUnsupported(node, opset));
+    }
+    current.scope = nullptr;
   }
 }
 
@@ -104,23 +148,9 @@ OwningOpRef<ModuleOp> GraphImporter::run() {
     if (!collectOnly)
       emitError(UnknownLoc::get(context)) << problem.message;
   }
-  if (options.warn && ModelIndex::opsetOf(index.opsets, "") > kNewestOpset)
-    options.warn("the model uses opset " + std::to_string(ModelIndex::opsetOf(index.opsets, "")) +
-                 ", newer than " + std::to_string(kNewestOpset) + "; operators are read as of opset " +
-                 std::to_string(kNewestOpset));
+  warnAboutOpset();
   if (!problems.empty()) {
-    // Without types of the inputs nothing can be imported, but what can't be imported anyway is known.
-    Frame frame;
-    frame.opsets = index.opsets;
-    Scope scope(frame, nullptr);
-    current.scope = &scope;
-    for (const auto &node : graph.node()) {
-      llvm::StringRef domain = canonicalDomain(node.domain());
-      int64_t opset = ModelIndex::opsetOf(index.opsets, domain);
-      if (!index.findFunction(node) && !registry.find(domain, node.op_type(), int(std::min<int64_t>(opset, INT_MAX))))
-        report(node, 0, locationOf(node, frame), whyUnsupported(node, opset));
-    }
-    current.scope = nullptr;
+    reportUnknownOperators(graph.node());
     return nullptr;
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Creation of core ops for a node: inference and verification with diagnostics instead of aborts, then folding of ops
-// on constants, so that shape arithmetic is gone when its users are imported.
+// Creation of core ops for a node: inference and verification with diagnostics instead of aborts, then
+// folding of ops on constants, so that shape arithmetic is gone when its users are imported.
 #include "GraphImporter.h"
 #include "gpuc/Frontend/NodeContext.h"
 #include "gpuc/IR/Constants.h"
@@ -21,7 +21,9 @@ constexpr int64_t kFoldBytes = int64_t(1) << 24, kSmallIntegerBytes = int64_t(1)
 /// Ops whose work exceeds their result's size are folded only with little of both.
 constexpr int64_t kHeavyResultBytes = int64_t(1) << 14, kHeavyOperandBytes = int64_t(1) << 18;
 
-bool isHeavy(Operation *op) { return isa<MatmulOp, ConvOp, ConvTransposeOp, AttentionOp, MaxPoolOp, AvgPoolOp>(op); }
+bool isHeavy(Operation *op) {
+  return isa<MatmulOp, ConvOp, ConvTransposeOp, AttentionOp, MaxPoolOp, AvgPoolOp>(op);
+}
 
 int64_t bytesOf(Value v) { return byteSize(dtypeOf(v), tensorType(v).getNumElements()); }
 
@@ -122,8 +124,8 @@ llvm::SmallVector<Value> NodeContext::finish(OperationState &state) {
   bool smallInteger = false;
   llvm::SmallVector<Attribute> folded;
   if (isa<ConstantOp>(op) || !shouldFold(op, bytes, work, smallInteger) ||
-      !graph.takeFoldingBudget(bytes, work, smallInteger) || failed(foldToConstants(op, kFoldBytes, folded)) ||
-      folded.size() != op->getNumResults())
+      !graph.takeFoldingBudget(bytes, work, smallInteger) ||
+      failed(foldToConstants(op, kFoldBytes, folded)) || folded.size() != op->getNumResults())
     return llvm::SmallVector<Value>(op->getResults());
   llvm::SmallVector<Value> values;
   for (Attribute attribute : folded)
@@ -132,7 +134,9 @@ llvm::SmallVector<Value> NodeContext::finish(OperationState &state) {
   return values;
 }
 
-Value NodeContext::constant(ElementsAttr value) { return value ? graph.makeConstant(value, location) : Value(); }
+Value NodeContext::constant(ElementsAttr value) {
+  return value ? graph.makeConstant(value, location) : Value();
+}
 
 Value NodeContext::scalar(double value, Type elementType) {
   auto dtype = toDType(elementType);
@@ -142,19 +146,45 @@ Value NodeContext::scalar(double value, Type elementType) {
   }
   HostTensor t(*dtype, {});
   switch (*dtype) {
-  case DType::Bool: *t.mutableBytes() = value != 0; break;
-  case DType::I8: setInteger<int8_t>(t, value); break;
-  case DType::I16: setInteger<int16_t>(t, value); break;
-  case DType::I32: setInteger<int32_t>(t, value); break;
-  case DType::I64: setInteger<int64_t>(t, value); break;
-  case DType::U8: setInteger<uint8_t>(t, value); break;
-  case DType::U16: setInteger<uint16_t>(t, value); break;
-  case DType::U32: setInteger<uint32_t>(t, value); break;
-  case DType::U64: setInteger<uint64_t>(t, value); break;
-  case DType::F16: *t.mutableData<uint16_t>() = doubleToHalf(value); break;
-  case DType::BF16: *t.mutableData<uint16_t>() = doubleToBFloat(value); break;
-  case DType::F32: *t.mutableData<float>() = float(value); break;
-  default: *t.mutableData<double>() = value; break;
+  case DType::Bool:
+    *t.mutableBytes() = value != 0;
+    break;
+  case DType::I8:
+    setInteger<int8_t>(t, value);
+    break;
+  case DType::I16:
+    setInteger<int16_t>(t, value);
+    break;
+  case DType::I32:
+    setInteger<int32_t>(t, value);
+    break;
+  case DType::I64:
+    setInteger<int64_t>(t, value);
+    break;
+  case DType::U8:
+    setInteger<uint8_t>(t, value);
+    break;
+  case DType::U16:
+    setInteger<uint16_t>(t, value);
+    break;
+  case DType::U32:
+    setInteger<uint32_t>(t, value);
+    break;
+  case DType::U64:
+    setInteger<uint64_t>(t, value);
+    break;
+  case DType::F16:
+    *t.mutableData<uint16_t>() = doubleToHalf(value);
+    break;
+  case DType::BF16:
+    *t.mutableData<uint16_t>() = doubleToBFloat(value);
+    break;
+  case DType::F32:
+    *t.mutableData<float>() = float(value);
+    break;
+  default:
+    *t.mutableData<double>() = value;
+    break;
   }
   return constant(toElementsAttr(t, builder().getContext()));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Inputs, attributes and results of one node; every failing accessor diagnoses. Building is in NodeBuilding.cpp.
+// Inputs, attributes and results of one node; every failing accessor diagnoses. Building is in
+// NodeBuilding.cpp.
 #include "gpuc/Frontend/NodeContext.h"
 #include "GraphImporter.h"
 #include "Text.h"
@@ -23,14 +24,22 @@ std::string inputLabel(const onnx::NodeProto &node, unsigned i) {
 AttributeProto::AttributeType typeOf(const AttributeProto &a) {
   if (a.type() != AttributeProto::UNDEFINED)
     return a.type();
-  if (a.has_f()) return AttributeProto::FLOAT;
-  if (a.has_i()) return AttributeProto::INT;
-  if (a.has_s()) return AttributeProto::STRING;
-  if (a.has_t()) return AttributeProto::TENSOR;
-  if (a.has_g()) return AttributeProto::GRAPH;
-  if (a.floats_size()) return AttributeProto::FLOATS;
-  if (a.ints_size()) return AttributeProto::INTS;
-  if (a.strings_size()) return AttributeProto::STRINGS;
+  if (a.has_f())
+    return AttributeProto::FLOAT;
+  if (a.has_i())
+    return AttributeProto::INT;
+  if (a.has_s())
+    return AttributeProto::STRING;
+  if (a.has_t())
+    return AttributeProto::TENSOR;
+  if (a.has_g())
+    return AttributeProto::GRAPH;
+  if (a.floats_size())
+    return AttributeProto::FLOATS;
+  if (a.ints_size())
+    return AttributeProto::INTS;
+  if (a.strings_size())
+    return AttributeProto::STRINGS;
   return AttributeProto::UNDEFINED;
 }
 
@@ -43,10 +52,14 @@ std::string typeName(int type) {
 /// The field that holds a value of the type is there (single values; lists may be empty).
 bool hasPayload(const AttributeProto &a, int type) {
   switch (type) {
-  case AttributeProto::TENSOR: return a.has_t();
-  case AttributeProto::SPARSE_TENSOR: return a.has_sparse_tensor();
-  case AttributeProto::GRAPH: return a.has_g();
-  default: return true; // a missing number or string is its default, 0 or ''
+  case AttributeProto::TENSOR:
+    return a.has_t();
+  case AttributeProto::SPARSE_TENSOR:
+    return a.has_sparse_tensor();
+  case AttributeProto::GRAPH:
+    return a.has_g();
+  default:
+    return true; // a missing number or string is its default, 0 or ''
   }
 }
 
@@ -70,7 +83,9 @@ LogicalResult NodeContext::error(const llvm::Twine &message) {
 
 unsigned NodeContext::numInputs() const { return unsigned(node.input_size()); }
 unsigned NodeContext::numOutputs() const { return unsigned(node.output_size()); }
-bool NodeContext::hasInput(unsigned i) const { return i < numInputs() && graph.isPresent(node.input(int(i))); }
+bool NodeContext::hasInput(unsigned i) const {
+  return i < numInputs() && graph.isPresent(node.input(int(i)));
+}
 bool NodeContext::outputUsed(unsigned i) const { return i < numOutputs() && !node.output(int(i)).empty(); }
 
 FailureOr<Value> NodeContext::input(unsigned i, bool allowStorageType) {
@@ -98,7 +113,8 @@ FailureOr<ElementsAttr> NodeContext::constantInput(unsigned i) {
     return failure();
   if (ElementsAttr constant = getConstant(*value))
     return constant;
-  return error(inputLabel(node, i) + " must be known when compiling, but is computed from values that are not");
+  return error(inputLabel(node, i) +
+               " must be known when compiling, but is computed from values that are not");
 }
 
 FailureOr<llvm::SmallVector<int64_t>> NodeContext::intsInput(unsigned i) {
@@ -133,10 +149,18 @@ FailureOr<llvm::SmallVector<double>> NodeContext::floatsInput(unsigned i) {
   values.reserve(size_t(tensor.size()));
   for (int64_t k = 0; k < tensor.size(); ++k) {
     switch (tensor.dtype()) {
-    case DType::F16: values.push_back(halfToFloat(tensor.data<uint16_t>()[k])); break;
-    case DType::BF16: values.push_back(bfloatToFloat(tensor.data<uint16_t>()[k])); break;
-    case DType::F32: values.push_back(tensor.data<float>()[k]); break;
-    case DType::F64: values.push_back(tensor.data<double>()[k]); break;
+    case DType::F16:
+      values.push_back(halfToFloat(tensor.data<uint16_t>()[k]));
+      break;
+    case DType::BF16:
+      values.push_back(bfloatToFloat(tensor.data<uint16_t>()[k]));
+      break;
+    case DType::F32:
+      values.push_back(tensor.data<float>()[k]);
+      break;
+    case DType::F64:
+      values.push_back(tensor.data<double>()[k]);
+      break;
     default:
       return error(inputLabel(node, i) + " expected floating-point numbers, got " +
                    llvm::StringRef(name(tensor.dtype())));
@@ -173,7 +197,8 @@ FailureOr<const AttributeProto *> NodeContext::attr(llvm::StringRef name, int ty
     return static_cast<const AttributeProto *>(nullptr);
   }
   int got = typeOf(*a);
-  bool isList = type == AttributeProto::INTS || type == AttributeProto::FLOATS || type == AttributeProto::STRINGS;
+  bool isList =
+      type == AttributeProto::INTS || type == AttributeProto::FLOATS || type == AttributeProto::STRINGS;
   if (got != type && !(got == AttributeProto::UNDEFINED && isList))
     return error("attribute '" + name + "' expected type " + typeName(type) + ", got " + typeName(got));
   if (!hasPayload(*a, type))
@@ -236,8 +261,8 @@ FailureOr<std::string> NodeContext::choiceAttr(llvm::StringRef name, llvm::Array
 FailureOr<int64_t> NodeContext::normalizeAxis(int64_t axis, int64_t rank, llvm::StringRef what) {
   if (axis >= -rank && axis < rank)
     return axis < 0 ? axis + rank : axis;
-  return error(what + " expected an axis in [" + llvm::Twine(-rank) + ", " + llvm::Twine(rank - 1) + "], got " +
-               llvm::Twine(axis));
+  return error(what + " expected an axis in [" + llvm::Twine(-rank) + ", " + llvm::Twine(rank - 1) +
+               "], got " + llvm::Twine(axis));
 }
 
 FailureOr<ElementsAttr> NodeContext::tensorAttr(llvm::StringRef name) {
@@ -247,7 +272,8 @@ FailureOr<ElementsAttr> NodeContext::tensorAttr(llvm::StringRef name) {
   if (failed(a))
     return failure();
   llvm::StringRef blob = numOutputs() ? llvm::StringRef(node.output(0)) : name;
-  auto value = sparse ? graph.tensors().decode((*a)->sparse_tensor(), blob) : graph.tensors().decode((*a)->t(), blob);
+  auto value =
+      sparse ? graph.tensors().decode((*a)->sparse_tensor(), blob) : graph.tensors().decode((*a)->t(), blob);
   if (!value)
     return error("attribute '" + name + "': tensor " + value.status().message());
   return *value;

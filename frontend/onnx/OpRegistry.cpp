@@ -9,9 +9,10 @@ void OpRegistry::add(llvm::StringRef domain, llvm::StringRef op, std::initialize
                      OpHandler handler, std::vector<unsigned> constantInputs, llvm::StringRef restriction) {
   auto &versions = table[{domain.str(), op.str()}];
   for (int since : sinceVersions) {
-    bool isNew =
-        versions.emplace(since, OpEntry{domain.str(), op.str(), since, handler, constantInputs, restriction.str()})
-            .second;
+    bool isNew = versions
+                     .emplace(since, OpEntry{domain.str(), op.str(), since, handler, constantInputs,
+                                             restriction.str()})
+                     .second;
     assert(isNew && "an operator version is registered twice");
     (void)isNew;
   }

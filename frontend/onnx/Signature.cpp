@@ -51,7 +51,8 @@ ValueInfo describe(const onnx::ValueInfoProto &value) {
   for (const auto &dim : value.type().tensor_type().shape().dim()) {
     bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;
     info.shape.push_back(fixed ? dim.dim_value() : -1);
-    info.dimNames.push_back(dim.has_dim_param() ? dim.dim_param() : "");
+    // Paddle's exporter calls every unknown dimension '?'; these are not equal to each other.
+    info.dimNames.push_back(dim.has_dim_param() && dim.dim_param() != "?" ? dim.dim_param() : "");
   }
   return info;
 }
@@ -90,7 +91,8 @@ public:
     entries.push_back(std::move(entry));
   }
 
-  /// Fills named and leading dimensions and reports what is still missing. Shapes are in the order of addInput.
+  /// Fills named and leading dimensions and reports what is still missing. Shapes are in the order of
+  /// addInput.
   std::vector<Shape> resolve() {
     for (Entry &entry : entries)
       fillNamed(entry);
@@ -115,7 +117,8 @@ public:
       shapes.push_back(entry.shape);
     }
     if (!missing.empty())
-      problems.push_back({"", "input shapes are not complete: " + missing + "; give the shapes of these inputs"});
+      problems.push_back(
+          {"", "input shapes are not complete: " + missing + "; give the shapes of these inputs"});
     return shapes;
   }
 
@@ -139,15 +142,17 @@ private:
         return problem(entry.info, "expected non-negative extents, got shape " + toString(given));
       int64_t declared = entry.info.shapeKnown ? entry.info.shape[d] : -1;
       if (declared >= 0 && declared != given[d] && options.warn)
-        options.warn("input " + quoted(entry.info.name) + ": dimension " + std::to_string(d) + " is declared as " +
-                     std::to_string(declared) + " and taken as " + std::to_string(given[d]));
+        options.warn("input " + quoted(entry.info.name) + ": dimension " + std::to_string(d) +
+                     " is declared as " + std::to_string(declared) + " and taken as " +
+                     std::to_string(given[d]));
       const std::string &symbol = entry.info.dimNames[d];
       if (symbol.empty())
         continue;
       auto [at, isNew] = named.emplace(symbol, Named{given[d], entry.info.name});
       if (!isNew && at->second.extent != given[d])
         problem(entry.info, dimLabel(entry.info, d) + " expected " + std::to_string(at->second.extent) +
-                                " as in input " + quoted(at->second.input) + ", got " + std::to_string(given[d]));
+                                " as in input " + quoted(at->second.input) + ", got " +
+                                std::to_string(given[d]));
     }
   }
 
@@ -166,7 +171,8 @@ private:
 };
 
 /// Names in the options that the model doesn't have, and inputs declared twice.
-void checkNames(const onnx::GraphProto &graph, const ImportOptions &options, std::vector<SignatureProblem> &problems) {
+void checkNames(const onnx::GraphProto &graph, const ImportOptions &options,
+                std::vector<SignatureProblem> &problems) {
   llvm::StringSet<> names;
   std::string all;
   for (const auto &input : graph.input()) {
@@ -190,7 +196,8 @@ void checkNames(const onnx::GraphProto &graph, const ImportOptions &options, std
 
 } // namespace
 
-ModelSignature describeSignature(const onnx::ModelProto &model, const ModelIndex &index, const OpRegistry &registry) {
+ModelSignature describeSignature(const onnx::ModelProto &model, const ModelIndex &index,
+                                 const OpRegistry &registry) {
   ModelSignature signature;
   llvm::StringSet<> initialisers = initialiserNames(model.graph());
   for (const auto &input : model.graph().input())
@@ -233,18 +240,20 @@ std::vector<ResolvedInput> resolveInputs(const onnx::ModelProto &model, const Mo
     }
     auto dtype = dtypeFromOnnx(input.type().tensor_type().elem_type());
     if (!dtype || !isComputeType(*dtype)) {
-      problem(dtype ? "element type " + std::string(name(*dtype)) + " is for constants only" : dtype.status().message());
+      problem(dtype ? "element type " + std::string(name(*dtype)) + " is for constants only"
+                    : dtype.status().message());
       continue;
     }
     ValueInfo info = describe(input);
     if (info.shape.size() > kMaxRank) {
-      problem("rank " + std::to_string(info.shape.size()) + " is not supported, at most " + std::to_string(kMaxRank));
+      problem("rank " + std::to_string(info.shape.size()) + " is not supported, at most " +
+              std::to_string(kMaxRank));
       continue;
     }
     auto needed = specialised.find(input.name());
     if (needed != specialised.end() && !hasValue)
-      problem("its value must be known when compiling, because it decides a shape or a choice in " + needed->second +
-              "; give a value for it");
+      problem("its value must be known when compiling, because it decides a shape or a choice in " +
+              needed->second + "; give a value for it");
     if (hasValue && value->second.dtype() != *dtype)
       problem("expected a value of type " + std::string(name(*dtype)) + ", got " +
               std::string(name(value->second.dtype())));
@@ -262,8 +271,8 @@ std::vector<ResolvedInput> resolveInputs(const onnx::ModelProto &model, const Mo
     auto count = checkedProduct(resolved[i]);
     bool complete = llvm::all_of(resolved[i], [](int64_t d) { return d >= 0; });
     if (complete && (!count || !checkedMul(*count, 64)))
-      problems.push_back({result[i].name, "input " + quoted(result[i].name) + ": shape " + toString(resolved[i]) +
-                                              " is too large"});
+      problems.push_back({result[i].name, "input " + quoted(result[i].name) + ": shape " +
+                                              toString(resolved[i]) + " is too large"});
   }
   return result;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The backward walk of SpecialisedInputs.h. Functions are analysed once per set of needed outputs, so that nested calls
-// cost no more than the model's size.
+// The backward walk of SpecialisedInputs.h. Functions are analysed once per set of needed outputs, so that
+// nested calls cost no more than the model's size.
 #include "SpecialisedInputs.h"
 #include "Text.h"
 
@@ -65,7 +65,8 @@ private:
     }
   }
 
-  void visitSubgraph(const onnx::GraphProto &graph, const onnx::NodeProto &node, const OpsetMap &opsets, Needs &needs) {
+  void visitSubgraph(const onnx::GraphProto &graph, const onnx::NodeProto &node, const OpsetMap &opsets,
+                     Needs &needs) {
     Needs inner;
     for (int i = 0; i < std::min(graph.output_size(), node.output_size()); ++i) {
       auto found = needs.find(node.output(i));
@@ -80,7 +81,8 @@ private:
         needs.try_emplace(entry.getKey(), entry.getValue());
   }
 
-  const FunctionNeeds &analyse(const onnx::FunctionProto &function, const onnx::NodeProto &call, const Needs &needs) {
+  const FunctionNeeds &analyse(const onnx::FunctionProto &function, const onnx::NodeProto &call,
+                               const Needs &needs) {
     std::string mask(size_t(function.output_size()), '0');
     Needs inner;
     for (int i = 0; i < std::min(function.output_size(), call.output_size()); ++i) {
@@ -107,15 +109,16 @@ private:
   const OpRegistry &registry;
   std::map<std::pair<const onnx::FunctionProto *, std::string>, FunctionNeeds> memo;
   unsigned depth = 0;
-  /// Functions analysed for many sets of outputs: an end for models made to take forever. Import has a lower limit.
+  /// Functions analysed for many sets of outputs: an end for models made to take forever. Import has a lower
+  /// limit.
   static constexpr int64_t kMaxVisits = 2000000;
   int64_t visited = 0;
 };
 
 } // namespace
 
-std::map<std::string, std::string> findSpecialisedInputs(const onnx::ModelProto &model, const ModelIndex &index,
-                                                         const OpRegistry &registry) {
+std::map<std::string, std::string>
+findSpecialisedInputs(const onnx::ModelProto &model, const ModelIndex &index, const OpRegistry &registry) {
   Needs needs;
   Analysis(index, registry).walk(model.graph().node(), index.opsets, needs);
   llvm::StringSet<> initialisers;

@@ -39,7 +39,8 @@ template <typename Dims> Result<Extent> measure(const Dims &dims, DType dtype) {
   return extent;
 }
 
-Status sizeMismatch(const Extent &extent, DType dtype, const std::string &what, int64_t expected, int64_t got) {
+Status sizeMismatch(const Extent &extent, DType dtype, const std::string &what, int64_t expected,
+                    int64_t got) {
   return dataLoss("of shape " + toString(extent.shape) + " and type " + std::string(name(dtype)) + " needs " +
                   std::to_string(expected) + " " + what + ", got " + std::to_string(got));
 }
@@ -122,7 +123,8 @@ Result<ExternalRange> parseExternal(const TensorProto &tensor) {
 }
 
 /// Where the tensor's bytes lie in its external file.
-Result<SharedBytes> externalBytes(const TensorProto &tensor, const Extent &extent, DType dtype, ExternalFiles &files) {
+Result<SharedBytes> externalBytes(const TensorProto &tensor, const Extent &extent, DType dtype,
+                                  ExternalFiles &files) {
   auto range = parseExternal(tensor);
   if (!range)
     return range.status();
@@ -135,14 +137,17 @@ Result<SharedBytes> externalBytes(const TensorProto &tensor, const Extent &exten
     return file.status();
   auto end = checkedAdd(range->offset, extent.bytes);
   if (!end || uint64_t(*end) > (*file)->size())
-    return dataLoss("needs " + std::to_string(extent.bytes) + " bytes at offset " + std::to_string(range->offset) +
-                    " of " + quoted(range->location) + ", which has " + std::to_string((*file)->size()) + " bytes");
+    return dataLoss("needs " + std::to_string(extent.bytes) + " bytes at offset " +
+                    std::to_string(range->offset) + " of " + quoted(range->location) + ", which has " +
+                    std::to_string((*file)->size()) + " bytes");
   return SharedBytes((*file)->data() + range->offset, size_t(extent.bytes), *file);
 }
 
 /// The dense bytes of a tensor, shared where they can be. Bool may hold other bytes than 0 and 1.
-Result<SharedBytes> denseBytes(const TensorProto &tensor, const Extent &extent, DType dtype, ExternalFiles &files,
-                               const std::shared_ptr<Model> &model) {
+Result<SharedBytes> denseBytes(const TensorProto &tensor, const Extent &extent, DType dtype,
+                               ExternalFiles &files, const std::shared_ptr<Model> &model) {
+  if (tensor.has_segment())
+    return unsupported("is stored in segments, which is not supported");
   if (tensor.data_location() == TensorProto::EXTERNAL)
     return externalBytes(tensor, extent, dtype, files);
   if (tensor.has_raw_data() && (!tensor.raw_data().empty() || typedFieldSize(tensor) == 0)) {
@@ -156,6 +161,17 @@ Result<SharedBytes> denseBytes(const TensorProto &tensor, const Extent &extent, 
   std::vector<uint8_t> bytes(size_t(extent.bytes), 0);
   GPUC_RETURN_IF_ERROR(copyTypedField(tensor, extent, dtype, bytes.data()));
   return SharedBytes(std::move(bytes));
+}
+
+/// Bool becomes 0 and 1.
+HostTensor copyToHost(DType dtype, const Shape &shape, const void *data) {
+  HostTensor copy(dtype, shape);
+  int64_t bytes = copy.sizeInBytes();
+  if (bytes)
+    __builtin_memcpy(copy.mutableBytes(), data, size_t(bytes));
+  for (int64_t i = 0; dtype == DType::Bool && i < bytes; ++i)
+    copy.mutableBytes()[i] = copy.mutableBytes()[i] != 0;
+  return copy;
 }
 
 bool isAligned(const void *p, DType dtype) {
@@ -173,35 +189,62 @@ std::string onnxTypeName(int64_t onnxType) {
 
 Result<DType> dtypeFromOnnx(int64_t onnxType) {
   switch (onnxType) {
-  case TensorProto::FLOAT: return DType::F32;
-  case TensorProto::UINT8: return DType::U8;
-  case TensorProto::INT8: return DType::I8;
-  case TensorProto::UINT16: return DType::U16;
-  case TensorProto::INT16: return DType::I16;
-  case TensorProto::INT32: return DType::I32;
-  case TensorProto::INT64: return DType::I64;
-  case TensorProto::BOOL: return DType::Bool;
-  case TensorProto::FLOAT16: return DType::F16;
-  case TensorProto::DOUBLE: return DType::F64;
-  case TensorProto::UINT32: return DType::U32;
-  case TensorProto::UINT64: return DType::U64;
-  case TensorProto::BFLOAT16: return DType::BF16;
-  case TensorProto::FLOAT8E4M3FN: return DType::F8E4M3FN;
-  case TensorProto::FLOAT8E4M3FNUZ: return DType::F8E4M3FNUZ;
-  case TensorProto::FLOAT8E5M2: return DType::F8E5M2;
-  case TensorProto::FLOAT8E5M2FNUZ: return DType::F8E5M2FNUZ;
-  case TensorProto::UINT4: return DType::U4;
-  case TensorProto::INT4: return DType::I4;
-  case TensorProto::FLOAT4E2M1: return DType::F4E2M1;
-  case TensorProto::FLOAT8E8M0: return DType::F8E8M0;
-  case TensorProto::UINT2: return DType::U2;
-  case TensorProto::INT2: return DType::I2;
-  case TensorProto::STRING: return unsupported("element type STRING is not supported: gpuc has numeric tensors only");
+  case TensorProto::FLOAT:
+    return DType::F32;
+  case TensorProto::UINT8:
+    return DType::U8;
+  case TensorProto::INT8:
+    return DType::I8;
+  case TensorProto::UINT16:
+    return DType::U16;
+  case TensorProto::INT16:
+    return DType::I16;
+  case TensorProto::INT32:
+    return DType::I32;
+  case TensorProto::INT64:
+    return DType::I64;
+  case TensorProto::BOOL:
+    return DType::Bool;
+  case TensorProto::FLOAT16:
+    return DType::F16;
+  case TensorProto::DOUBLE:
+    return DType::F64;
+  case TensorProto::UINT32:
+    return DType::U32;
+  case TensorProto::UINT64:
+    return DType::U64;
+  case TensorProto::BFLOAT16:
+    return DType::BF16;
+  case TensorProto::FLOAT8E4M3FN:
+    return DType::F8E4M3FN;
+  case TensorProto::FLOAT8E4M3FNUZ:
+    return DType::F8E4M3FNUZ;
+  case TensorProto::FLOAT8E5M2:
+    return DType::F8E5M2;
+  case TensorProto::FLOAT8E5M2FNUZ:
+    return DType::F8E5M2FNUZ;
+  case TensorProto::UINT4:
+    return DType::U4;
+  case TensorProto::INT4:
+    return DType::I4;
+  case TensorProto::FLOAT4E2M1:
+    return DType::F4E2M1;
+  case TensorProto::FLOAT8E8M0:
+    return DType::F8E8M0;
+  case TensorProto::UINT2:
+    return DType::U2;
+  case TensorProto::INT2:
+    return DType::I2;
+  case TensorProto::STRING:
+    return unsupported("element type STRING is not supported: gpuc has numeric tensors only");
   case TensorProto::COMPLEX64:
   case TensorProto::COMPLEX128:
-    return unsupported("element type " + onnxTypeName(onnxType) + " is not supported: gpuc has real tensors only");
-  case TensorProto::UNDEFINED: return dataLoss("element type is not set");
-  default: return dataLoss("element type " + std::to_string(onnxType) + " is not one that ONNX defines");
+    return unsupported("element type " + onnxTypeName(onnxType) +
+                       " is not supported: gpuc has real tensors only");
+  case TensorProto::UNDEFINED:
+    return dataLoss("element type is not set");
+  default:
+    return dataLoss("element type " + std::to_string(onnxType) + " is not one that ONNX defines");
   }
 }
 
@@ -215,24 +258,16 @@ Result<mlir::ElementsAttr> TensorDecoder::fromBytes(DType dtype, const Shape &sh
   }
   if (bytes > kInlineBytes && !mustNormalize && isAligned(data, dtype)) {
     auto type = mlir::RankedTensorType::get(shape, toMlirType(dtype, context));
-    return toElementsAttr(type, llvm::ArrayRef<char>(static_cast<const char *>(data), size_t(bytes)), std::move(owner),
-                          name);
+    return toElementsAttr(type, llvm::ArrayRef<char>(static_cast<const char *>(data), size_t(bytes)),
+                          std::move(owner), name);
   }
-  HostTensor copy(dtype, shape);
-  if (bytes)
-    __builtin_memcpy(copy.mutableBytes(), data, size_t(bytes));
-  if (mustNormalize)
-    for (int64_t i = 0; i < bytes; ++i)
-      copy.mutableBytes()[i] = copy.mutableBytes()[i] != 0;
-  return toElementsAttr(copy, context);
+  return toElementsAttr(copyToHost(dtype, shape, data), context);
 }
 
 Result<mlir::ElementsAttr> TensorDecoder::decode(const TensorProto &tensor, llvm::StringRef name) {
   auto dtype = dtypeFromOnnx(tensor.data_type());
   if (!dtype)
     return dtype.status();
-  if (tensor.has_segment())
-    return unsupported("is stored in segments, which is not supported");
   auto extent = measure(tensor.dims(), *dtype);
   if (!extent)
     return extent.status();
@@ -252,13 +287,11 @@ Result<HostTensor> TensorDecoder::toHost(const TensorProto &tensor) {
   auto bytes = denseBytes(tensor, *extent, *dtype, files, model);
   if (!bytes)
     return bytes.status();
-  HostTensor host(*dtype, extent->shape);
-  if (!bytes->empty())
-    __builtin_memcpy(host.mutableBytes(), bytes->data(), bytes->size());
-  return host;
+  return copyToHost(*dtype, extent->shape, bytes->data());
 }
 
-Result<mlir::ElementsAttr> TensorDecoder::decode(const onnx::SparseTensorProto &tensor, llvm::StringRef name) {
+Result<mlir::ElementsAttr> TensorDecoder::decode(const onnx::SparseTensorProto &tensor,
+                                                 llvm::StringRef name) {
   auto values = toHost(tensor.values());
   if (!values)
     return values.status();
@@ -266,15 +299,17 @@ Result<mlir::ElementsAttr> TensorDecoder::decode(const onnx::SparseTensorProto &
   if (!indices)
     return indices.status();
   if (indices->dtype() != DType::I64)
-    return dataLoss("has sparse indices of type " + std::string(gpuc::name(indices->dtype())) + ", expected i64");
+    return dataLoss("has sparse indices of type " + std::string(gpuc::name(indices->dtype())) +
+                    ", expected i64");
   auto extent = measure(tensor.dims(), values->dtype());
   if (!extent)
     return extent.status();
   if (bitWidth(values->dtype()) < 8)
     return unsupported("is sparse with packed elements, which is not supported");
   if (extent->bytes > kLargestDenseBytes)
-    return unsupported("is sparse and takes " + std::to_string(extent->bytes) + " bytes when dense, more than the " +
-                       std::to_string(kLargestDenseBytes) + " that gpuc accepts");
+    return unsupported("is sparse and takes " + std::to_string(extent->bytes) +
+                       " bytes when dense, more than the " + std::to_string(kLargestDenseBytes) +
+                       " that gpuc accepts");
   int64_t count = values->size(), rank = int64_t(extent->shape.size());
   bool linear = indices->rank() == 1 && indices->shape()[0] == count;
   bool coordinates = indices->rank() == 2 && indices->shape()[0] == count && indices->shape()[1] == rank;
@@ -295,7 +330,8 @@ Result<mlir::ElementsAttr> TensorDecoder::decode(const onnx::SparseTensorProto &
     }
     if (!inside || position >= extent->count)
       return dataLoss("has a sparse index outside of shape " + toString(extent->shape));
-    __builtin_memcpy(dense.mutableBytes() + size_t(position) * unit, values->bytes() + size_t(i) * unit, unit);
+    __builtin_memcpy(dense.mutableBytes() + size_t(position) * unit, values->bytes() + size_t(i) * unit,
+                     unit);
   }
   return fromBytes(dense.dtype(), dense.shape(), dense.bytes(), name, std::make_shared<HostTensor>(dense));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ONNX TensorProto and SparseTensorProto → elements attributes. Every count and size is checked against the payload
-// before anything is allocated; large payloads are shared with the model or the mapped file, not copied.
+// ONNX TensorProto and SparseTensorProto → elements attributes. Every count and size is checked against the
+// payload before anything is allocated; large payloads are shared with the model or the mapped file, not
+// copied.
 #pragma once
 #include "MappedFile.h"
 #include "ModelReader.h"
@@ -12,8 +13,8 @@
 
 namespace gpuc::frontend {
 
-/// The element type that an ONNX number (TensorProto::DataType) stands for; an error that names the type when gpuc has
-/// no such tensors (strings, complex numbers, numbers that ONNX doesn't define).
+/// The element type that an ONNX number (TensorProto::DataType) stands for; an error that names the type when
+/// gpuc has no such tensors (strings, complex numbers, numbers that ONNX doesn't define).
 Result<DType> dtypeFromOnnx(int64_t onnxType);
 /// "FLOAT", "STRING", … or the number.
 std::string onnxTypeName(int64_t onnxType);
@@ -27,13 +28,14 @@ public:
   Result<mlir::ElementsAttr> decode(const onnx::TensorProto &tensor, llvm::StringRef name);
   /// Made dense.
   Result<mlir::ElementsAttr> decode(const onnx::SparseTensorProto &tensor, llvm::StringRef name);
+  /// Data inside the message only, as a host tensor.
+  Result<HostTensor> toHost(const onnx::TensorProto &tensor);
   /// Scalars and lists of attributes (Constant's value_int, value_floats, …).
   mlir::MLIRContext *getContext() const { return context; }
 
 private:
-  Result<mlir::ElementsAttr> fromBytes(DType dtype, const Shape &shape, const void *data, llvm::StringRef name,
-                                       std::shared_ptr<const void> owner);
-  Result<HostTensor> toHost(const onnx::TensorProto &tensor);
+  Result<mlir::ElementsAttr> fromBytes(DType dtype, const Shape &shape, const void *data,
+                                       llvm::StringRef name, std::shared_ptr<const void> owner);
 
   std::shared_ptr<Model> model;
   ExternalFiles files;

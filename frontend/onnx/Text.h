@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Names and text of a model inside messages: they are data, so control characters are escaped and length is bounded.
+// Names and text of a model inside messages: they are data, so control characters are escaped and length is
+// bounded.
 #pragma once
 #include "llvm/ADT/StringRef.h"
 #include <string>

@@ -3,20 +3,21 @@
  *
  * Language. C99 and C++. No exception leaves a function. Names: gpuc_<object>_<verb>.
  *
- * Ownership. gpuc_<object>_t is a pointer to an opaque object. A function that makes one returns it through its last
- *   parameter; the caller destroys it with gpuc_<object>_destroy, which takes NULL too. An object keeps what it needs
- *   alive, so objects may be destroyed in any order. Strings and arrays that a function returns belong to the object
- *   asked and live as long as it, unless the function says otherwise.
+ * Ownership. gpuc_<object>_t is a pointer to an opaque object. A function that makes one returns it through
+ * its last parameter; the caller destroys it with gpuc_<object>_destroy, which takes NULL too. An object
+ * keeps what it needs alive, so objects may be destroyed in any order. Strings and arrays that a function
+ * returns belong to the object asked and live as long as it, unless the function says otherwise.
  *
- * Errors. Functions that can fail return a gpuc_status_t: NULL is success. Anything else must be destroyed; it has a
- *   code and a message for people: lower-case, no final period, names in '...'. After a failure output parameters
- *   are set to NULL or 0.
+ * Errors. Functions that can fail return a gpuc_status_t: NULL is success. Anything else must be destroyed;
+ * it has a code and a message for people: lower-case, no final period, names in '...'. After a failure output
+ * parameters are set to NULL or 0.
  *
- * Threads. Different objects may be used in different threads at the same time; one object in one thread at a time,
- *   except where a function says otherwise.
+ * Threads. Different objects may be used in different threads at the same time; one object in one thread at a
+ * time, except where a function says otherwise.
  *
- * Versions. Structs that callers fill start with `size_t struct_size`, set to sizeof the struct (GPUC_INIT does it and
- *   zeroes the rest; zero is the default of every field). Later versions append fields and keep the meaning of zero.
+ * Versions. Structs that callers fill start with `size_t struct_size`, set to sizeof the struct (GPUC_INIT
+ * does it and zeroes the rest; zero is the default of every field). Later versions append fields and keep the
+ * meaning of zero.
  */
 #ifndef GPUC_C_BASE_H
 #define GPUC_C_BASE_H
@@ -30,13 +31,14 @@ extern "C" {
 
 #define GPUC_C_API_VERSION 1
 
-/* Initialises a struct that starts with struct_size: `gpuc_context_options_t o = GPUC_INIT(gpuc_context_options_t);` */
+/* Initialises a struct that starts with struct_size: `gpuc_context_options_t o =
+ * GPUC_INIT(gpuc_context_options_t);` */
 #ifdef __cplusplus
-#define GPUC_INIT(type)                                                                                                \
-  ([] {                                                                                                                \
-    type gpuc_value = type();                                                                                          \
-    gpuc_value.struct_size = sizeof(type);                                                                             \
-    return gpuc_value;                                                                                                 \
+#define GPUC_INIT(type)                                                                                      \
+  ([] {                                                                                                      \
+    type gpuc_value = type();                                                                                \
+    gpuc_value.struct_size = sizeof(type);                                                                   \
+    return gpuc_value;                                                                                       \
   }())
 #else
 #define GPUC_INIT(type) ((type){.struct_size = sizeof(type)})
@@ -64,12 +66,32 @@ gpuc_status_code_t gpuc_status_code(gpuc_status_t status);
 const char *gpuc_status_message(gpuc_status_t status);
 void gpuc_status_destroy(gpuc_status_t status);
 
-/* Element types; the numbers are those of plan files. Sub-byte types are packed, low bits first. Bool is one byte. */
+/* Element types; the numbers are those of plan files. Sub-byte types are packed, low bits first. Bool is one
+ * byte. */
 typedef enum gpuc_dtype_t {
-  GPUC_BOOL = 0, GPUC_I8, GPUC_I16, GPUC_I32, GPUC_I64, GPUC_U8, GPUC_U16, GPUC_U32, GPUC_U64,
-  GPUC_F16, GPUC_BF16, GPUC_F32, GPUC_F64,
-  GPUC_F8E4M3FN, GPUC_F8E4M3FNUZ, GPUC_F8E5M2, GPUC_F8E5M2FNUZ, GPUC_I4, GPUC_U4, GPUC_F4E2M1, GPUC_F8E8M0,
-  GPUC_I2, GPUC_U2
+  GPUC_BOOL = 0,
+  GPUC_I8,
+  GPUC_I16,
+  GPUC_I32,
+  GPUC_I64,
+  GPUC_U8,
+  GPUC_U16,
+  GPUC_U32,
+  GPUC_U64,
+  GPUC_F16,
+  GPUC_BF16,
+  GPUC_F32,
+  GPUC_F64,
+  GPUC_F8E4M3FN,
+  GPUC_F8E4M3FNUZ,
+  GPUC_F8E5M2,
+  GPUC_F8E5M2FNUZ,
+  GPUC_I4,
+  GPUC_U4,
+  GPUC_F4E2M1,
+  GPUC_F8E8M0,
+  GPUC_I2,
+  GPUC_U2
 } gpuc_dtype_t;
 
 /* Bits of one element, 0 for an unknown type. */

@@ -23,12 +23,13 @@ typedef struct gpuc_device_s *gpuc_device_t;
 
 typedef struct gpuc_device_options_t {
   size_t struct_size;
-  const char *cache_dir;            /* compiled kernels; NULL: $GPUC_CACHE_DIR, $XDG_CACHE_HOME/gpuc, ~/.cache/gpuc */
-  const char *const *library_dirs;  /* searched for CUDA libraries before the usual folders */
+  const char *cache_dir; /* compiled kernels; NULL: $GPUC_CACHE_DIR, $XDG_CACHE_HOME/gpuc, ~/.cache/gpuc */
+  const char *const *library_dirs; /* searched for CUDA libraries before the usual folders */
   size_t num_library_dirs;
 } gpuc_device_options_t;
 
-/* `spec`: "auto" (first GPU, else the simulator), "cuda", "cuda:N", "sim", "sim:ARCH". `options` may be NULL. */
+/* `spec`: "auto" (first GPU, else the simulator), "cuda", "cuda:N", "sim", "sim:ARCH". `options` may be NULL.
+ */
 gpuc_status_t gpuc_device_open(const char *spec, const gpuc_device_options_t *options, gpuc_device_t *device);
 void gpuc_device_destroy(gpuc_device_t device);
 /* "cuda:0 NVIDIA H200 (sm_90a)". */
@@ -40,12 +41,15 @@ int gpuc_device_is_simulator(gpuc_device_t device);
 /* Bytes that can still be allocated. */
 gpuc_status_t gpuc_device_free_memory(gpuc_device_t device, uint64_t *bytes);
 
-/* Device memory and copies, for programs that do not use CUDA themselves. Addresses are CUdeviceptr on cuda and host
- * addresses on the simulator. `stream` is a CUstream or NULL. Copies are asynchronous: synchronise before reading. */
+/* Device memory and copies, for programs that do not use CUDA themselves. Addresses are CUdeviceptr on cuda
+ * and host addresses on the simulator. `stream` is a CUstream or NULL. Copies are asynchronous: synchronise
+ * before reading. */
 gpuc_status_t gpuc_device_allocate(gpuc_device_t device, uint64_t bytes, uint64_t *address);
 void gpuc_device_deallocate(gpuc_device_t device, uint64_t address);
-gpuc_status_t gpuc_device_copy_in(gpuc_device_t device, uint64_t to, const void *from, uint64_t bytes, void *stream);
-gpuc_status_t gpuc_device_copy_out(gpuc_device_t device, void *to, uint64_t from, uint64_t bytes, void *stream);
+gpuc_status_t gpuc_device_copy_in(gpuc_device_t device, uint64_t to, const void *from, uint64_t bytes,
+                                  void *stream);
+gpuc_status_t gpuc_device_copy_out(gpuc_device_t device, void *to, uint64_t from, uint64_t bytes,
+                                   void *stream);
 gpuc_status_t gpuc_device_synchronize(gpuc_device_t device, void *stream);
 
 /* ---- plans ---- */
@@ -53,7 +57,8 @@ typedef struct gpuc_plan_s *gpuc_plan_t;
 
 /* Reads a plan file; constants stay in the mapped file, which must not be changed meanwhile. */
 gpuc_status_t gpuc_plan_load_file(const char *path, gpuc_plan_t *plan);
-/* Reads a plan in memory. `copy` != 0: the bytes are copied; else they must outlive the plan and all made from it. */
+/* Reads a plan in memory. `copy` != 0: the bytes are copied; else they must outlive the plan and all made
+ * from it. */
 gpuc_status_t gpuc_plan_load_memory(const void *data, size_t size, int copy, gpuc_plan_t *plan);
 void gpuc_plan_destroy(gpuc_plan_t plan);
 const char *gpuc_plan_model_name(gpuc_plan_t plan);
@@ -63,7 +68,7 @@ typedef struct gpuc_tensor_info_t {
   const char *name;
   gpuc_dtype_t dtype;
   size_t rank;
-  const int64_t *shape;  /* `rank` extents */
+  const int64_t *shape; /* `rank` extents */
   uint64_t bytes;
   const void *specialised_value; /* inputs: the only value the plan is right for (`bytes` bytes), else NULL */
 } gpuc_tensor_info_t;
@@ -82,7 +87,8 @@ typedef struct gpuc_memory_need_t {
   uint64_t constants; /* per executable: weights */
   uint64_t packed;    /* per executable: weights in the layouts that kernels want */
   uint64_t arena;     /* per context: intermediate values */
-  uint64_t staging;   /* per context, unless options say otherwise: copies of inputs and outputs in host memory */
+  uint64_t
+      staging; /* per context, unless options say otherwise: copies of inputs and outputs in host memory */
 } gpuc_memory_need_t;
 /* Fails when the plan has no code for the device. */
 gpuc_status_t gpuc_plan_memory_need(gpuc_plan_t plan, gpuc_device_t device, gpuc_memory_need_t *need);
@@ -90,8 +96,8 @@ gpuc_status_t gpuc_plan_memory_need(gpuc_plan_t plan, gpuc_device_t device, gpuc
 /* ---- executables: a plan on a device ---- */
 typedef struct gpuc_executable_s *gpuc_executable_t;
 
-/* Gives and takes back device memory, aligned to 256 bytes. Called while an executable or context is created or
- * destroyed, never while one runs. `allocate` returns 0 when there is none. */
+/* Gives and takes back device memory, aligned to 256 bytes. Called while an executable or context is created
+ * or destroyed, never while one runs. `allocate` returns 0 when there is none. */
 typedef struct gpuc_allocator_t {
   uint64_t (*allocate)(void *user, uint64_t bytes);
   void (*deallocate)(void *user, uint64_t address, uint64_t bytes);
@@ -103,9 +109,10 @@ typedef struct gpuc_executable_options_t {
   const gpuc_allocator_t *allocator; /* copied; NULL: the device's own. Contexts use it too */
 } gpuc_executable_options_t;
 
-/* Uploads constants, loads kernels (compiling them if the plan lacks code for exactly this GPU), packs weights. */
-gpuc_status_t gpuc_executable_create(gpuc_plan_t plan, gpuc_device_t device, const gpuc_executable_options_t *options,
-                                     gpuc_executable_t *executable);
+/* Uploads constants, loads kernels (compiling them if the plan lacks code for exactly this GPU), packs
+ * weights. */
+gpuc_status_t gpuc_executable_create(gpuc_plan_t plan, gpuc_device_t device,
+                                     const gpuc_executable_options_t *options, gpuc_executable_t *executable);
 void gpuc_executable_destroy(gpuc_executable_t executable);
 
 /* ---- contexts: independent runs ---- */
@@ -123,19 +130,19 @@ gpuc_status_t gpuc_context_create(gpuc_executable_t executable, const gpuc_conte
                                   gpuc_context_t *context);
 void gpuc_context_destroy(gpuc_context_t context);
 
-/* Data of one input or output: exactly one of `host` and `device`, `bytes` as in gpuc_tensor_info_t. Device addresses
- * are aligned to 16 bytes. */
+/* Data of one input or output: exactly one of `host` and `device`, `bytes` as in gpuc_tensor_info_t. Device
+ * addresses are aligned to 16 bytes. */
 typedef struct gpuc_buffer_t {
   void *host;
   uint64_t device;
   uint64_t bytes;
 } gpuc_buffer_t;
 
-/* Runs once. `inputs` and `outputs` have as many elements as the plan's signature, in its order. `stream` is the
- * caller's CUstream or NULL. When any buffer is in host memory the call returns after the run has finished, otherwise
- * at once: synchronise the stream. Allocates no device memory. */
-gpuc_status_t gpuc_context_run(gpuc_context_t context, const gpuc_buffer_t *inputs, const gpuc_buffer_t *outputs,
-                               void *stream);
+/* Runs once. `inputs` and `outputs` have as many elements as the plan's signature, in its order. `stream` is
+ * the caller's CUstream or NULL. When any buffer is in host memory the call returns after the run has
+ * finished, otherwise at once: synchronise the stream. Allocates no device memory. */
+gpuc_status_t gpuc_context_run(gpuc_context_t context, const gpuc_buffer_t *inputs,
+                               const gpuc_buffer_t *outputs, void *stream);
 /* 1 when the last run replayed a CUDA graph. */
 int gpuc_context_used_graph(gpuc_context_t context);
 

@@ -4,12 +4,14 @@
 #include "gpuc/Support/DType.h"
 
 static_assert(int(GPUC_INTERNAL) == int(gpuc::StatusCode::Internal), "status codes agree");
-static_assert(int(GPUC_F64) == int(gpuc::DType::F64) && int(GPUC_U2) == int(gpuc::DType::U2), "element types agree");
+static_assert(int(GPUC_F64) == int(gpuc::DType::F64) && int(GPUC_U2) == int(gpuc::DType::U2),
+              "element types agree");
 
 gpuc_status_t gpuc::capi::fromStatus(const Status &status) noexcept {
   if (status.ok())
     return nullptr;
-  // Even reporting an error needs memory; without it the caller gets a static object that destroy leaves alone.
+  // Even reporting an error needs memory; without it the caller gets a static object that destroy leaves
+  // alone.
   try {
     return new gpuc_status_s{gpuc_status_code_t(status.code()), status.message(), true};
   } catch (...) {

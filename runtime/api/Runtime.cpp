@@ -89,7 +89,8 @@ Status missing(const char *what) { return invalidArgument(std::string("argument 
 
 extern "C" {
 
-gpuc_status_t gpuc_device_open(const char *spec, const gpuc_device_options_t *options, gpuc_device_t *device) {
+gpuc_status_t gpuc_device_open(const char *spec, const gpuc_device_options_t *options,
+                               gpuc_device_t *device) {
   return guarded([&]() -> Status {
     if (!device)
       return missing("device");
@@ -116,7 +117,9 @@ gpuc_status_t gpuc_device_open(const char *spec, const gpuc_device_options_t *op
   });
 }
 void gpuc_device_destroy(gpuc_device_t device) { delete device; }
-const char *gpuc_device_description(gpuc_device_t device) { return device ? device->description.c_str() : ""; }
+const char *gpuc_device_description(gpuc_device_t device) {
+  return device ? device->description.c_str() : "";
+}
 const char *gpuc_device_arch(gpuc_device_t device) { return device ? device->arch.c_str() : ""; }
 int gpuc_device_is_simulator(gpuc_device_t device) { return device && device->device->isSim(); }
 
@@ -151,14 +154,16 @@ void gpuc_device_deallocate(gpuc_device_t device, uint64_t address) {
       return {};
     }));
 }
-gpuc_status_t gpuc_device_copy_in(gpuc_device_t device, uint64_t to, const void *from, uint64_t bytes, void *stream) {
+gpuc_status_t gpuc_device_copy_in(gpuc_device_t device, uint64_t to, const void *from, uint64_t bytes,
+                                  void *stream) {
   return guarded([&]() -> Status {
     if (!device || (bytes && (!to || !from)))
       return missing(!device ? "device" : to ? "from" : "to");
     return bytes ? device->device->copyToDevice(to, from, bytes, stream) : Status();
   });
 }
-gpuc_status_t gpuc_device_copy_out(gpuc_device_t device, void *to, uint64_t from, uint64_t bytes, void *stream) {
+gpuc_status_t gpuc_device_copy_out(gpuc_device_t device, void *to, uint64_t from, uint64_t bytes,
+                                   void *stream) {
   return guarded([&]() -> Status {
     if (!device || (bytes && (!to || !from)))
       return missing(!device ? "device" : to ? "from" : "to");
@@ -166,7 +171,8 @@ gpuc_status_t gpuc_device_copy_out(gpuc_device_t device, void *to, uint64_t from
   });
 }
 gpuc_status_t gpuc_device_synchronize(gpuc_device_t device, void *stream) {
-  return guarded([&]() -> Status { return device ? device->device->synchronize(stream) : missing("device"); });
+  return guarded(
+      [&]() -> Status { return device ? device->device->synchronize(stream) : missing("device"); });
 }
 
 gpuc_status_t gpuc_plan_load_file(const char *path, gpuc_plan_t *plan) {
@@ -186,7 +192,8 @@ gpuc_status_t gpuc_plan_load_memory(const void *data, size_t size, int copy, gpu
     *plan = nullptr;
     if (!data)
       return missing("data");
-    return finishPlan(loadPlan(copy ? SharedBytes::copyOf(data, size) : SharedBytes(data, size, nullptr)), plan);
+    return finishPlan(loadPlan(copy ? SharedBytes::copyOf(data, size) : SharedBytes(data, size, nullptr)),
+                      plan);
   });
 }
 void gpuc_plan_destroy(gpuc_plan_t plan) { delete plan; }
@@ -194,9 +201,15 @@ const char *gpuc_plan_model_name(gpuc_plan_t plan) { return plan ? plan->plan->m
 size_t gpuc_plan_num_inputs(gpuc_plan_t plan) { return plan ? plan->inputs.size() : 0; }
 size_t gpuc_plan_num_outputs(gpuc_plan_t plan) { return plan ? plan->outputs.size() : 0; }
 const gpuc_tensor_info_t *gpuc_plan_inputs(gpuc_plan_t plan) { return plan ? plan->inputs.data() : nullptr; }
-const gpuc_tensor_info_t *gpuc_plan_outputs(gpuc_plan_t plan) { return plan ? plan->outputs.data() : nullptr; }
-int64_t gpuc_plan_find_input(gpuc_plan_t plan, const char *name) { return plan ? find(plan->inputs, name) : -1; }
-int64_t gpuc_plan_find_output(gpuc_plan_t plan, const char *name) { return plan ? find(plan->outputs, name) : -1; }
+const gpuc_tensor_info_t *gpuc_plan_outputs(gpuc_plan_t plan) {
+  return plan ? plan->outputs.data() : nullptr;
+}
+int64_t gpuc_plan_find_input(gpuc_plan_t plan, const char *name) {
+  return plan ? find(plan->inputs, name) : -1;
+}
+int64_t gpuc_plan_find_output(gpuc_plan_t plan, const char *name) {
+  return plan ? find(plan->outputs, name) : -1;
+}
 
 gpuc_status_t gpuc_plan_memory_need(gpuc_plan_t plan, gpuc_device_t device, gpuc_memory_need_t *need) {
   return guarded([&]() -> Status {
@@ -211,7 +224,8 @@ gpuc_status_t gpuc_plan_memory_need(gpuc_plan_t plan, gpuc_device_t device, gpuc
   });
 }
 
-gpuc_status_t gpuc_executable_create(gpuc_plan_t plan, gpuc_device_t device, const gpuc_executable_options_t *options,
+gpuc_status_t gpuc_executable_create(gpuc_plan_t plan, gpuc_device_t device,
+                                     const gpuc_executable_options_t *options,
                                      gpuc_executable_t *executable) {
   return guarded([&]() -> Status {
     if (!executable)
@@ -271,8 +285,8 @@ gpuc_status_t gpuc_context_create(gpuc_executable_t executable, const gpuc_conte
 }
 void gpuc_context_destroy(gpuc_context_t context) { delete context; }
 
-gpuc_status_t gpuc_context_run(gpuc_context_t context, const gpuc_buffer_t *inputs, const gpuc_buffer_t *outputs,
-                               void *stream) {
+gpuc_status_t gpuc_context_run(gpuc_context_t context, const gpuc_buffer_t *inputs,
+                               const gpuc_buffer_t *outputs, void *stream) {
   return guarded([&]() -> Status {
     if (!context)
       return missing("context");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One execution of a plan: its arena, its bindings, its graphs.
+#include "BufferBounds.h"
 #include "LoadedPlan.h"
 #include "gpuc/Runtime/Runtime.h"
 #include <algorithm>
@@ -27,7 +28,8 @@ public:
   Status run(const std::vector<TensorBinding> &inputs, const std::vector<TensorBinding> &outputs,
              StreamHandle stream) override;
   Result<std::vector<StepTime>> profile(const std::vector<TensorBinding> &inputs,
-                                        const std::vector<TensorBinding> &outputs, StreamHandle stream) override;
+                                        const std::vector<TensorBinding> &outputs,
+                                        StreamHandle stream) override;
   Result<std::vector<HostTensor>> run(const std::vector<HostTensor> &inputs) override;
   bool usedGraph() const override { return replayed; }
   DevicePtr arena() const override { return arenaMemory.address(); }
@@ -48,8 +50,8 @@ private:
   DeviceMemory arenaMemory, stagingMemory;
   std::vector<DevicePtr> stagedInputs, stagedOutputs;
   StepAddresses addresses;
-  std::vector<DevicePtr> bound; ///< inputs then outputs, as written into `steps`
-  std::vector<DevicePtr> wanted;///< of this run; kept to avoid allocation
+  std::vector<DevicePtr> bound;  ///< inputs then outputs, as written into `steps`
+  std::vector<DevicePtr> wanted; ///< of this run; kept to avoid allocation
   bool anyHost = false;
   bool replayed = false;
   bool graphsWork = true;
@@ -74,14 +76,16 @@ Status ContextImpl::initialise() {
     GPUC_RETURN_IF_ERROR(
         stagingMemory.allocate(device, loaded->allocator(), need.staging, "copies of inputs and outputs"));
     DevicePtr next = stagingMemory.address();
-    auto place = [&](const std::vector<PlanTensor> &tensors, std::vector<DevicePtr> &out) {
+    auto place = [&](const std::vector<PlanTensor> &tensors, std::vector<DevicePtr> &out) -> Status {
       for (const PlanTensor &t : tensors) {
         out.push_back(next);
+        GPUC_RETURN_IF_ERROR(declareBuffer(device, next, uint64_t(t.sizeInBytes())));
         next += (uint64_t(t.sizeInBytes()) + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
       }
+      return {};
     };
-    place(plan.inputs, stagedInputs);
-    place(plan.outputs, stagedOutputs);
+    GPUC_RETURN_IF_ERROR(place(plan.inputs, stagedInputs));
+    GPUC_RETURN_IF_ERROR(place(plan.outputs, stagedOutputs));
   }
   addresses = loaded->addresses();
   addresses.arena = arenaMemory.address();
@@ -113,8 +117,9 @@ Status ContextImpl::check(const PlanTensor &tensor, const char *kind, const Tens
             what + " is in host memory, but the context was created without staging for it"};
   if (tensor.specialisedTo && binding.host && expected &&
       std::memcmp(binding.host, tensor.specialisedTo->data(), expected) != 0)
-    return invalidArgument(what + " has another value than the one the plan was compiled for; compile the model again "
-                                  "with this value");
+    return invalidArgument(
+        what + " has another value than the one the plan was compiled for; compile the model again "
+               "with this value");
   return {};
 }
 
@@ -122,8 +127,9 @@ Status ContextImpl::begin(const std::vector<TensorBinding> &inputs, const std::v
                           StreamHandle stream) {
   const Plan &plan = loaded->plan();
   if (inputs.size() != plan.inputs.size() || outputs.size() != plan.outputs.size())
-    return invalidArgument("got " + std::to_string(inputs.size()) + " inputs and " + std::to_string(outputs.size()) +
-                           " outputs, expected " + std::to_string(plan.inputs.size()) + " and " +
+    return invalidArgument("got " + std::to_string(inputs.size()) + " inputs and " +
+                           std::to_string(outputs.size()) + " outputs, expected " +
+                           std::to_string(plan.inputs.size()) + " and " +
                            std::to_string(plan.outputs.size()));
   anyHost = false;
   size_t at = 0;
@@ -168,7 +174,8 @@ Status ContextImpl::end(const std::vector<TensorBinding> &outputs, StreamHandle 
   Device &device = loaded->device();
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].host && outputs[i].bytes)
-      GPUC_RETURN_IF_ERROR(device.copyToHost(outputs[i].host, addresses.outputs[i], outputs[i].bytes, stream));
+      GPUC_RETURN_IF_ERROR(
+          device.copyToHost(outputs[i].host, addresses.outputs[i], outputs[i].bytes, stream));
   return anyHost ? device.synchronize(stream) : Status();
 }
 
@@ -196,14 +203,16 @@ Status ContextImpl::execute(StreamHandle stream) {
   if (!graphsWork)
     return steps.submitAll(device, stream);
   ++useCounter;
-  auto entry = std::find_if(graphs.begin(), graphs.end(), [&](const GraphEntry &g) { return g.addresses == bound; });
+  auto entry =
+      std::find_if(graphs.begin(), graphs.end(), [&](const GraphEntry &g) { return g.addresses == bound; });
   if (entry == graphs.end()) {
     if (graphs.size() < options.maxGraphs) {
       graphs.emplace_back();
       entry = graphs.end() - 1;
     } else {
-      entry = std::min_element(graphs.begin(), graphs.end(),
-                               [](const GraphEntry &a, const GraphEntry &b) { return a.lastUse < b.lastUse; });
+      entry = std::min_element(graphs.begin(), graphs.end(), [](const GraphEntry &a, const GraphEntry &b) {
+        return a.lastUse < b.lastUse;
+      });
       entry->graph.reset();
     }
     entry->addresses = bound;
@@ -231,7 +240,8 @@ Status ContextImpl::run(const std::vector<TensorBinding> &inputs, const std::vec
 }
 
 Result<std::vector<StepTime>> ContextImpl::profile(const std::vector<TensorBinding> &inputs,
-                                                   const std::vector<TensorBinding> &outputs, StreamHandle stream) {
+                                                   const std::vector<TensorBinding> &outputs,
+                                                   StreamHandle stream) {
   Device &device = loaded->device();
   GPUC_RETURN_IF_ERROR(begin(inputs, outputs, stream));
   struct Events {
@@ -251,7 +261,8 @@ Result<std::vector<StepTime>> ContextImpl::profile(const std::vector<TensorBindi
   bool useEvents = events.list.size() == steps.size() + 1;
   std::vector<StepTime> times;
   for (const PlanStep &step : loaded->program().runSteps)
-    times.push_back({stepName(loaded->program(), step), std::visit([](auto &s) { return s.label; }, step), 0});
+    times.push_back(
+        {stepName(loaded->program(), step), std::visit([](auto &s) { return s.label; }, step), 0});
   if (useEvents) {
     GPUC_RETURN_IF_ERROR(device.recordEvent(events.list[0], stream));
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -303,7 +314,8 @@ Result<std::vector<HostTensor>> ContextImpl::run(const std::vector<HostTensor> &
   return results;
 }
 
-Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<LoadedPlan> loaded, const ContextOptions &options) {
+Result<std::unique_ptr<Context>> Context::create(std::shared_ptr<LoadedPlan> loaded,
+                                                 const ContextOptions &options) {
   auto impl = std::dynamic_pointer_cast<LoadedPlanImpl>(std::move(loaded));
   if (!impl)
     return invalidArgument("a context needs a loaded plan");

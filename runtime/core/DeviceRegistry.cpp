@@ -33,7 +33,10 @@ static Result<std::shared_ptr<Device>> openSim(std::string_view arch, const Devi
   sim.poison = options.simPoison;
   sim.cacheDir =
       options.cacheDir.empty() ? joinPath(cacheDirectory(), "sim") : joinPath(options.cacheDir, "sim");
-  return createSimDevice(sim);
+  auto device = createSimDevice(sim);
+  if (!device)
+    return device.status();
+  return std::shared_ptr<Device>(device.take());
 #else
   return unsupported("this program was built without the simulator");
 #endif

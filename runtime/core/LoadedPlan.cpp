@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Brings a plan onto a device: memory, constants, kernels, load program.
 #include "LoadedPlan.h"
+#include "BufferBounds.h"
 #include <algorithm>
 #include <map>
 
 namespace gpuc {
 
-static uint64_t padded(uint64_t bytes) { return (bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment; }
+static uint64_t padded(uint64_t bytes) {
+  return (bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment;
+}
 
 static Result<const PlanProgram *> findProgram(const Plan &plan, std::string_view arch) {
   if (const PlanProgram *p = plan.programFor(arch))
@@ -15,8 +18,9 @@ static Result<const PlanProgram *> findProgram(const Plan &plan, std::string_vie
   for (const PlanProgram &p : plan.programs)
     for (const std::string &a : p.archs)
       known += (known.empty() ? "" : ", ") + a;
-  return notFound("plan of '" + plan.modelName + "' has no program for '" + std::string(arch) + "', it has: " +
-                  (known.empty() ? "none" : known) + "; compile the model with --target=" + std::string(arch));
+  return notFound("plan of '" + plan.modelName + "' has no program for '" + std::string(arch) +
+                  "', it has: " + (known.empty() ? "none" : known) +
+                  "; compile the model with --target=" + std::string(arch));
 }
 
 static MemoryNeed needOf(const Plan &plan, const PlanProgram &program) {
@@ -42,8 +46,8 @@ Status DeviceMemory::allocate(Device &onDevice, Allocator *from, uint64_t size, 
   reset();
   auto result = from ? from->allocate(size) : onDevice.allocate(size);
   if (!result) {
-    std::string text = "cannot allocate " + std::to_string(size) + " bytes for " + purpose + " on " +
-                       onDevice.description();
+    std::string text =
+        "cannot allocate " + std::to_string(size) + " bytes for " + purpose + " on " + onDevice.description();
     if (auto available = onDevice.freeMemory())
       text += ", " + std::to_string(*available) + " bytes are free";
     return Status(result.status().code(), text + ": " + result.status().message());
@@ -95,6 +99,7 @@ Status LoadedPlanImpl::uploadConstants() {
       Status status = target->copyToDevice(address, c.data.data(), c.data.size(), nullptr);
       if (!status.ok())
         return Status(status.code(), "cannot upload constant '" + c.name + "': " + status.message());
+      GPUC_RETURN_IF_ERROR(declareBuffer(*target, address, c.data.size()));
     }
     offset += c.data.size();
   }
@@ -108,8 +113,8 @@ Status LoadedPlanImpl::loadKernels() {
   for (const PlanKernel &k : chosen->kernels) {
     if (!byUnit.emplace(k.unit, nullptr).second)
       continue;
-    const PlanCubin *cubin = target->isSim() || options.forceCompile ? nullptr
-                                                                     : source->findCubin(k.unit, target->arch());
+    const PlanCubin *cubin =
+        target->isSim() || options.forceCompile ? nullptr : source->findCubin(k.unit, target->arch());
     const PlanUnit &unit = source->units[k.unit];
     if (!cubin) {
       fromSource.push_back({unit.name, unit.text});
@@ -138,7 +143,8 @@ Status LoadedPlanImpl::loadKernels() {
   for (const PlanKernel &k : chosen->kernels) {
     auto handle = target->getKernel(*byUnit[k.unit], k.entry);
     if (!handle)
-      return Status(handle.status().code(), "kernel '" + k.entry + "' of unit '" + source->units[k.unit].name +
+      return Status(handle.status().code(), "kernel '" + k.entry + "' of unit '" +
+                                                source->units[k.unit].name +
                                                 "': " + handle.status().message());
     handles.push_back(*handle);
   }
@@ -167,7 +173,8 @@ Status LoadedPlanImpl::runLoadProgram() {
   return {};
 }
 
-Result<std::shared_ptr<LoadedPlan>> LoadedPlan::create(std::shared_ptr<const Plan> plan, std::shared_ptr<Device> device,
+Result<std::shared_ptr<LoadedPlan>> LoadedPlan::create(std::shared_ptr<const Plan> plan,
+                                                       std::shared_ptr<Device> device,
                                                        const LoadOptions &options) {
   if (!plan || !device)
     return invalidArgument("a plan and a device are needed to load a plan");

@@ -12,7 +12,9 @@ static const std::string &labelOf(const PlanStep &step) {
 std::string stepName(const PlanProgram &program, const PlanStep &step) {
   if (auto *l = std::get_if<LaunchStep>(&step))
     return program.kernels[l->kernel].entry;
-  return std::holds_alternative<CopyStep>(step) ? "copy" : std::holds_alternative<FillStep>(step) ? "fill" : "matmul";
+  return std::holds_alternative<CopyStep>(step)   ? "copy"
+         : std::holds_alternative<FillStep>(step) ? "fill"
+                                                  : "matmul";
 }
 
 Result<PreparedMatmuls> prepareMatmuls(Device &device, const std::vector<PlanStep> &steps) {
@@ -51,8 +53,9 @@ StepList::StepList(const std::vector<PlanStep> &steps, const std::vector<KernelH
           continue;
         }
         slots.push_back(0);
-        std::visit([&](auto &value) { std::memcpy(&slots.back(), &value, sizeof(value) < 8 ? sizeof(value) : 8); },
-                   arg);
+        std::visit(
+            [&](auto &value) { std::memcpy(&slots.back(), &value, sizeof(value) < 8 ? sizeof(value) : 8); },
+            arg);
       }
     } else if (auto *c = std::get_if<CopyStep>(&step)) {
       addSlot(c->dst);
@@ -83,11 +86,21 @@ void StepList::addSlot(const BufferRef &ref) {
 void StepList::write(const Fixup &fixup, const StepAddresses &addresses) {
   DevicePtr base = 0;
   switch (fixup.ref.space) {
-  case MemorySpace::Arena: base = addresses.arena; break;
-  case MemorySpace::Constant: base = (*addresses.constants)[fixup.ref.index]; break;
-  case MemorySpace::Packed: base = addresses.packed; break;
-  case MemorySpace::Input: base = addresses.inputs[fixup.ref.index]; break;
-  case MemorySpace::Output: base = addresses.outputs[fixup.ref.index]; break;
+  case MemorySpace::Arena:
+    base = addresses.arena;
+    break;
+  case MemorySpace::Constant:
+    base = (*addresses.constants)[fixup.ref.index];
+    break;
+  case MemorySpace::Packed:
+    base = addresses.packed;
+    break;
+  case MemorySpace::Input:
+    base = addresses.inputs[fixup.ref.index];
+    break;
+  case MemorySpace::Output:
+    base = addresses.outputs[fixup.ref.index];
+    break;
   }
   slots[fixup.slot] = base + fixup.ref.offset;
 }
@@ -141,7 +154,8 @@ Status StepList::submit(size_t index, Device &device, StreamHandle stream) {
   }
   if (status.ok())
     return status;
-  return Status(status.code(), "step " + std::to_string(index) + " ('" + labelOf(step) + "'): " + status.message());
+  return Status(status.code(),
+                "step " + std::to_string(index) + " ('" + labelOf(step) + "'): " + status.message());
 }
 
 Status StepList::submitAll(Device &device, StreamHandle stream) {

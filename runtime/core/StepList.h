@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A program's steps made ready to submit: every operand is a slot of 8 bytes, addresses are written into the slots
-// when they are known, and submitting only walks the list. No allocation after `bind`.
+// A program's steps made ready to submit: every operand is a slot of 8 bytes, addresses are written into the
+// slots when they are known, and submitting only walks the list. No allocation after `bind`.
 #pragma once
 #include "gpuc/Plan/Plan.h"
 #include "gpuc/Runtime/Device.h"
@@ -52,9 +52,9 @@ private:
   const std::vector<KernelHandle> &kernels;
   const PreparedMatmuls &matmuls;
   std::vector<uint64_t> slots;
-  std::vector<void *> pointers;   ///< pointers[i] = &slots[i]
-  std::vector<size_t> firstSlot;  ///< per step
-  std::vector<size_t> matmulIndex;///< per step, into `matmuls`
+  std::vector<void *> pointers;    ///< pointers[i] = &slots[i]
+  std::vector<size_t> firstSlot;   ///< per step
+  std::vector<size_t> matmulIndex; ///< per step, into `matmuls`
   std::vector<Fixup> fixedRefs, boundRefs;
 };
 

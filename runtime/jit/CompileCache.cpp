@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// File format: "GPUCOBJ1", SHA-256 of the rest, then three times a length (u64) and that many bytes: cubin, log, PTX.
+// File format: "GPUCOBJ1", SHA-256 of the rest, then three times a length (u64) and that many bytes: cubin,
+// log, PTX.
 #include "CompileCache.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Support/Hash.h"

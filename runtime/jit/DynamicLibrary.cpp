@@ -46,7 +46,8 @@ Result<DynamicLibrary> DynamicLibrary::open(const std::vector<std::string> &file
   looked += "the loader's search path";
   for (const std::string &dir : lastDirs)
     looked += ", '" + dir + "'";
-  return notFound(what + " was not found: no " + fileNames.front() + " in " + looked + failures + "; " + remedy);
+  return notFound(what + " was not found: no " + fileNames.front() + " in " + looked + failures + "; " +
+                  remedy);
 }
 
 void *DynamicLibrary::symbol(const char *name) const { return handle ? ::dlsym(handle, name) : nullptr; }

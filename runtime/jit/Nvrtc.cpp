@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// NVRTC through dlopen. Own declarations of the few functions used, after nvrtc.h of CUDA 12 and 13, so that no
-// CUDA header is needed to build gpuc.
+// NVRTC through dlopen. Own declarations of the few functions used, after nvrtc.h of CUDA 12 and 13, so that
+// no CUDA header is needed to build gpuc.
 #include "gpuc/Runtime/Nvrtc.h"
 #include "CompileCache.h"
 #include "gpuc/Runtime/DynamicLibrary.h"
@@ -43,8 +43,8 @@ public:
                                    const std::string &arch, const NvrtcOptions &options) override;
 
 private:
-  Result<CompiledUnit> compile(const UnitSource &unit, const std::vector<SourceFile> &headers, const std::string &arch,
-                               const std::vector<std::string> &flags, bool keepPtx);
+  Result<CompiledUnit> compile(const UnitSource &unit, const std::vector<SourceFile> &headers,
+                               const std::string &arch, const std::vector<std::string> &flags, bool keepPtx);
   DynamicLibrary library;
   Functions f = {};
   std::pair<int, int> number;
@@ -55,30 +55,32 @@ private:
 const std::vector<std::string> &standardNvrtcFlags() {
   static const std::vector<std::string> kFlags = {
       "-std=c++17",
-      "-default-device",       // templates and functors need no __device__ on every function
-      "--ptxas-options=-v",    // registers and spills in the log
-      "-diag-suppress=177",    // a variable that was declared and never used: generated code has some
+      "-default-device",    // templates and functors need no __device__ on every function
+      "--ptxas-options=-v", // registers and spills in the log
+      "-diag-suppress=177", // a variable that was declared and never used: generated code has some
   };
   return kFlags;
 }
 
 Result<std::shared_ptr<Nvrtc>> NvrtcLibrary::create(const std::vector<std::string> &dirs) {
   auto nvrtc = std::make_shared<NvrtcLibrary>();
-  auto library = DynamicLibrary::open(
-      {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, dirs, usualCudaLibraryDirs(), "NVRTC, the CUDA C++ compiler",
-      "install the CUDA toolkit 12 or 13, or 'pip install nvidia-cuda-nvrtc', and name its folder if it is not found");
+  auto library = DynamicLibrary::open({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, dirs,
+                                      usualCudaLibraryDirs(), "NVRTC, the CUDA C++ compiler",
+                                      "install the CUDA toolkit 12 or 13, or 'pip install "
+                                      "nvidia-cuda-nvrtc', and name its folder if it is not found");
   if (!library)
     return library.status();
   nvrtc->library = library.take();
   const DynamicLibrary &l = nvrtc->library;
   Functions &f = nvrtc->f;
-  bool complete = l.load(f.version, "nvrtcVersion") && l.load(f.errorString, "nvrtcGetErrorString") &&
-                  l.load(f.createProgram, "nvrtcCreateProgram") && l.load(f.destroyProgram, "nvrtcDestroyProgram") &&
-                  l.load(f.compileProgram, "nvrtcCompileProgram") && l.load(f.logSize, "nvrtcGetProgramLogSize") &&
-                  l.load(f.log, "nvrtcGetProgramLog") && l.load(f.cubinSize, "nvrtcGetCUBINSize") &&
-                  l.load(f.cubin, "nvrtcGetCUBIN") && l.load(f.ptxSize, "nvrtcGetPTXSize") &&
-                  l.load(f.ptx, "nvrtcGetPTX") && l.load(f.numArchs, "nvrtcGetNumSupportedArchs") &&
-                  l.load(f.archs, "nvrtcGetSupportedArchs");
+  bool complete =
+      l.load(f.version, "nvrtcVersion") && l.load(f.errorString, "nvrtcGetErrorString") &&
+      l.load(f.createProgram, "nvrtcCreateProgram") && l.load(f.destroyProgram, "nvrtcDestroyProgram") &&
+      l.load(f.compileProgram, "nvrtcCompileProgram") && l.load(f.logSize, "nvrtcGetProgramLogSize") &&
+      l.load(f.log, "nvrtcGetProgramLog") && l.load(f.cubinSize, "nvrtcGetCUBINSize") &&
+      l.load(f.cubin, "nvrtcGetCUBIN") && l.load(f.ptxSize, "nvrtcGetPTXSize") &&
+      l.load(f.ptx, "nvrtcGetPTX") && l.load(f.numArchs, "nvrtcGetNumSupportedArchs") &&
+      l.load(f.archs, "nvrtcGetSupportedArchs");
   if (!complete)
     return notFound("NVRTC in '" + l.path() + "' lacks functions that gpuc needs; install version 12 or 13");
   int count = 0;
@@ -134,8 +136,8 @@ Result<CompiledUnit> NvrtcLibrary::compile(const UnitSource &unit, const std::ve
     result.log.resize(size - 1); // the size counts the NUL
   }
   if (r != 0)
-    return invalidArgument("unit '" + unit.name + "' does not compile for " + arch + " (" + f.errorString(r) + "):\n" +
-                           result.log);
+    return invalidArgument("unit '" + unit.name + "' does not compile for " + arch + " (" + f.errorString(r) +
+                           "):\n" + result.log);
   r = f.cubinSize(program.handle, &size);
   if (r == 0) {
     result.cubin.resize(size);
@@ -160,7 +162,8 @@ Result<CompiledUnit> NvrtcLibrary::compileUnit(const UnitSource &unit, const std
     for (int a : archs)
       known += (known.empty() ? "" : ", ") + std::to_string(a);
     return unsupported("NVRTC " + std::to_string(number.first) + "." + std::to_string(number.second) +
-                       " does not compile for '" + arch + "', it knows sm_ " + known + "; install a newer CUDA toolkit");
+                       " does not compile for '" + arch + "', it knows sm_ " + known +
+                       "; install a newer CUDA toolkit");
   }
   std::vector<std::string> flags = standardNvrtcFlags();
   flags.insert(flags.end(), options.extraFlags.begin(), options.extraFlags.end());

@@ -30,7 +30,8 @@ std::vector<KernelResources> parsePtxasLog(const std::string &log) {
   static constexpr std::string_view kEntry = "Compiling entry function '";
   std::vector<KernelResources> kernels;
   std::string_view rest = log;
-  bool own = false; // device functions have "Function properties" lines too, before or after; only the entry's count
+  bool own =
+      false; // device functions have "Function properties" lines too, before or after; only the entry's count
   std::string_view properties;
   while (!rest.empty()) {
     size_t end = rest.find('\n');

@@ -16,8 +16,8 @@ constexpr uint64_t kMaxManifestBytes = uint64_t(1) << 30;
 
 enum SectionKind : unsigned { Constants = 0, Cubins = 1, Texts = 2, kNumSections = 3 };
 
-/// First bytes of the file. `hash` is the SHA-256 of the bytes before it followed by the manifest, whose section
-/// table holds the hashes of the rest. `reserved` is zero.
+/// First bytes of the file. `hash` is the SHA-256 of the bytes before it followed by the manifest, whose
+/// section table holds the hashes of the rest. `reserved` is zero.
 struct Header {
   char magic[8];
   uint32_t version;
@@ -31,6 +31,8 @@ struct Header {
 static_assert(sizeof(Header) == kHeaderBytes, "the header has no padding");
 static_assert(offsetof(Header, hash) == 40, "the hash covers the first 40 bytes");
 
-constexpr uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+constexpr uint64_t alignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 } // namespace gpuc::planfile

@@ -49,7 +49,8 @@ uint64_t Plan::constantBytes() const {
 }
 
 bool looksLikePlan(const void *data, size_t size) {
-  return size >= planfile::kMagic.size() && std::memcmp(data, planfile::kMagic.data(), planfile::kMagic.size()) == 0;
+  return size >= planfile::kMagic.size() &&
+         std::memcmp(data, planfile::kMagic.data(), planfile::kMagic.size()) == 0;
 }
 
 uint32_t PlanUnitTable::add(std::string name, std::string text) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// File -> Plan. Order matters: the header's numbers, the manifest's hash, FlatBuffers' verifier, spans against their
-// sections, and last validatePlan on what was built. Nothing is used before the step that vouches for it.
+// File -> Plan. Order matters: the header's numbers, the manifest's hash, FlatBuffers' verifier, spans
+// against their sections, and last validatePlan on what was built. Nothing is used before the step that
+// vouches for it.
 #include "FileLayout.h"
 #include "gpuc/Plan/Plan.h"
 #include "gpuc/Plan/plan_generated.h"
@@ -25,7 +26,8 @@ private:
   Status readTensors(const flatbuffers::Vector<flatbuffers::Offset<schema::Tensor>> *list,
                      std::vector<PlanTensor> &out);
   Status readProgram(const schema::Program &p, PlanProgram &out);
-  Status readSteps(const flatbuffers::Vector<flatbuffers::Offset<schema::Step>> *list, std::vector<PlanStep> &out);
+  Status readSteps(const flatbuffers::Vector<flatbuffers::Offset<schema::Step>> *list,
+                   std::vector<PlanStep> &out);
   Status readStep(const schema::Step &s, PlanStep &out);
   Result<SharedBytes> span(const schema::Span *s, SectionKind kind, const char *what);
 
@@ -39,6 +41,12 @@ private:
 };
 
 std::string text(const flatbuffers::String *s) { return s ? s->str() : std::string(); }
+
+/// FlatBuffers' verifier (2.0) does not look at the alignment of a vector's elements.
+template <typename T> bool isAligned(const flatbuffers::Vector<T> *list) {
+  using Element = std::remove_const_t<std::remove_pointer_t<decltype(list->Get(0))>>;
+  return !list || reinterpret_cast<uintptr_t>(list->Data()) % alignof(Element) == 0;
+}
 
 /// Elements of a vector that may be absent.
 template <typename T> auto elements(const flatbuffers::Vector<T> *list) {
@@ -64,7 +72,8 @@ Status PlanReader::readHeader() {
     return corrupt("truncated after " + std::to_string(file.size()) + " bytes");
   std::memcpy(&header, file.data(), sizeof(header));
   if (header.fileBytes != file.size())
-    return corrupt("expected " + std::to_string(header.fileBytes) + " bytes, got " + std::to_string(file.size()));
+    return corrupt("expected " + std::to_string(header.fileBytes) + " bytes, got " +
+                   std::to_string(file.size()));
   if (header.headerBytes != kHeaderBytes || header.manifestOffset != kHeaderBytes)
     return corrupt("unexpected header layout");
   if (header.manifestBytes > kMaxManifestBytes || header.manifestBytes > file.size() - kHeaderBytes)
@@ -94,6 +103,8 @@ Status PlanReader::readSections() {
   static constexpr const char *kNames[kNumSections] = {"constants", "cubins", "texts"};
   if (!manifest->sections() || manifest->sections()->size() != kNumSections)
     return corrupt("expected " + std::to_string(unsigned(kNumSections)) + " sections");
+  if (!isAligned(manifest->sections()))
+    return corrupt("the section table is not aligned");
   uint64_t dataStart = alignUp(kHeaderBytes + header.manifestBytes, kSectionAlignment);
   for (unsigned i = 0; i < kNumSections; ++i) {
     const schema::Section &s = *manifest->sections()->Get(i);
@@ -129,10 +140,13 @@ Status PlanReader::readTensors(const flatbuffers::Vector<flatbuffers::Offset<sch
     PlanTensor tensor;
     tensor.name = text(t->name());
     tensor.dtype = DType(t->dtype());
+    if (!isAligned(t->shape()))
+      return corrupt("the shape of '" + tensor.name + "' is not aligned");
     for (int64_t d : elements(t->shape()))
       tensor.shape.push_back(d);
     if (t->specialised())
-      tensor.specialisedTo = t->value() ? SharedBytes::copyOf(t->value()->data(), t->value()->size()) : SharedBytes();
+      tensor.specialisedTo =
+          t->value() ? SharedBytes::copyOf(t->value()->data(), t->value()->size()) : SharedBytes();
     out.push_back(std::move(tensor));
   }
   return {};
@@ -148,12 +162,23 @@ template <typename T> static T fromBits(uint64_t bits) {
 
 static Status readArg(const schema::Arg &a, std::vector<KernelArg> &out) {
   switch (a.kind()) {
-  case 0: out.push_back(BufferRef{MemorySpace(a.space()), a.index(), a.value()}); return {};
-  case 1: out.push_back(fromBits<int32_t>(a.value())); return {};
-  case 2: out.push_back(fromBits<int64_t>(a.value())); return {};
-  case 3: out.push_back(fromBits<float>(a.value())); return {};
-  case 4: out.push_back(fromBits<double>(a.value())); return {};
-  default: return corrupt("unknown kind of kernel argument " + std::to_string(a.kind()));
+  case 0:
+    out.push_back(BufferRef{MemorySpace(a.space()), a.index(), a.value()});
+    return {};
+  case 1:
+    out.push_back(fromBits<int32_t>(a.value()));
+    return {};
+  case 2:
+    out.push_back(fromBits<int64_t>(a.value()));
+    return {};
+  case 3:
+    out.push_back(fromBits<float>(a.value()));
+    return {};
+  case 4:
+    out.push_back(fromBits<double>(a.value()));
+    return {};
+  default:
+    return corrupt("unknown kind of kernel argument " + std::to_string(a.kind()));
   }
 }
 
@@ -168,7 +193,8 @@ static Status readMatmul(const schema::Matmul &m, MatmulStep &out) {
   q.dtypeA = DType(m.dtype_a()), q.dtypeB = DType(m.dtype_b()), q.dtypeD = DType(m.dtype_d());
   q.compute = MatmulCompute(m.compute()), q.epilogue = MatmulEpilogue(m.epilogue());
   q.alpha = m.alpha(), q.beta = m.beta();
-  out.a = buffer(*m.a()), out.b = buffer(*m.b()), out.d = buffer(*m.d()), out.workspace = buffer(*m.workspace());
+  out.a = buffer(*m.a()), out.b = buffer(*m.b()), out.d = buffer(*m.d()),
+  out.workspace = buffer(*m.workspace());
   if (m.c())
     out.c = buffer(*m.c());
   if (m.bias())
@@ -187,6 +213,8 @@ Status PlanReader::readStep(const schema::Step &s, PlanStep &out) {
     step.block = {l->block()->x(), l->block()->y(), l->block()->z()};
     step.sharedBytes = l->shared_bytes();
     step.programmaticDependent = l->programmatic_dependent();
+    if (!isAligned(l->args()))
+      return corrupt("the arguments of a launch are not aligned");
     for (const schema::Arg *a : elements(l->args()))
       GPUC_RETURN_IF_ERROR(readArg(*a, step.args));
     step.label = text(s.label());
@@ -239,7 +267,8 @@ Result<Plan> PlanReader::read() {
   plan.buildOptions = text(manifest->build_options());
   GPUC_RETURN_IF_ERROR(readTensors(manifest->inputs(), plan.inputs));
   GPUC_RETURN_IF_ERROR(readTensors(manifest->outputs(), plan.outputs));
-  // Constants and texts follow each other, so a small file cannot claim much memory by naming one span many times.
+  // Constants and texts follow each other, so a small file cannot claim much memory by naming one span many
+  // times.
   uint64_t end = 0;
   for (const schema::Constant *c : elements(manifest->constants())) {
     auto data = span(c->data(), Constants, "a constant");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Plan -> file. Everything is laid out before a byte is written, so that constants are streamed to the file from
-// where they are (a mapped model file, say) without a copy. No clock, no address, no hash order enters the bytes.
+// Plan -> file. Everything is laid out before a byte is written, so that constants are streamed to the file
+// from where they are (a mapped model file, say) without a copy. No clock, no address, no hash order enters
+// the bytes.
 #include "FileLayout.h"
 #include "gpuc/Plan/Plan.h"
 #include "gpuc/Plan/plan_generated.h"
@@ -21,7 +22,9 @@ public:
     append(data, bytes);
     return offset;
   }
-  schema::Span addSpan(std::string_view text) { return schema::Span(add(text.data(), text.size(), 1), text.size()); }
+  schema::Span addSpan(std::string_view text) {
+    return schema::Span(add(text.data(), text.size(), 1), text.size());
+  }
   schema::Section finish(uint64_t offset) {
     Sha256Digest digest = hash.finish();
     return schema::Section(offset, size, flatbuffers::span<const uint8_t, 32>(digest));
@@ -66,7 +69,9 @@ private:
     return fbb.CreateVector(refs);
   }
   Ref<flatbuffers::String> string(const std::string &s) { return fbb.CreateSharedString(s); }
-  static schema::Buffer buffer(const BufferRef &r) { return schema::Buffer(uint8_t(r.space), r.index, r.offset); }
+  static schema::Buffer buffer(const BufferRef &r) {
+    return schema::Buffer(uint8_t(r.space), r.index, r.offset);
+  }
   static schema::Arg arg(const KernelArg &a);
   const Plan &plan;
 };
@@ -113,7 +118,8 @@ Ref<schema::Step> ManifestBuilder::step(const PlanStep &s) {
       args.push_back(arg(a));
     auto list = fbb.CreateVectorOfStructs(args);
     schema::Extent3 grid(l->grid[0], l->grid[1], l->grid[2]), block(l->block[0], l->block[1], l->block[2]);
-    auto body = schema::CreateLaunch(fbb, l->kernel, &grid, &block, l->sharedBytes, l->programmaticDependent, list);
+    auto body =
+        schema::CreateLaunch(fbb, l->kernel, &grid, &block, l->sharedBytes, l->programmaticDependent, list);
     return wrap(schema::Body::Launch, body.Union(), l->label);
   }
   if (auto *c = std::get_if<CopyStep>(&s)) {
@@ -127,7 +133,8 @@ Ref<schema::Step> ManifestBuilder::step(const PlanStep &s) {
   auto &m = std::get<MatmulStep>(s);
   const MatmulProblem &q = m.problem;
   schema::Buffer a = buffer(m.a), b = buffer(m.b), d = buffer(m.d), w = buffer(m.workspace);
-  schema::Buffer c = m.c ? buffer(*m.c) : schema::Buffer(), bias = m.bias ? buffer(*m.bias) : schema::Buffer();
+  schema::Buffer c = m.c ? buffer(*m.c) : schema::Buffer(),
+                 bias = m.bias ? buffer(*m.bias) : schema::Buffer();
   schema::MatmulBuilder builder(fbb);
   builder.add_m(q.m), builder.add_n(q.n), builder.add_k(q.k), builder.add_batch(q.batch);
   builder.add_lda(q.lda), builder.add_ldb(q.ldb), builder.add_ldc(q.ldc), builder.add_ldd(q.ldd);
@@ -211,8 +218,8 @@ void ManifestBuilder::build() {
   auto headerList = fbb.CreateVector(headers), unitList = fbb.CreateVector(units);
   auto cubinList = fbb.CreateVector(cubins);
   auto programList = fbb.CreateVector(programs);
-  fbb.Finish(schema::CreateManifest(fbb, producer, model, options, sectionList, inputList, outputList, constantList,
-                                    headerList, unitList, cubinList, programList));
+  fbb.Finish(schema::CreateManifest(fbb, producer, model, options, sectionList, inputList, outputList,
+                                    constantList, headerList, unitList, cubinList, programList));
 }
 
 /// Calls `write` with the file's pieces, in order.
@@ -220,10 +227,11 @@ template <typename Write> static Status emit(const Plan &plan, Write write) {
   GPUC_RETURN_IF_ERROR(validatePlan(plan));
   ManifestBuilder builder(plan);
   builder.build();
-  std::string_view manifest(reinterpret_cast<const char *>(builder.fbb.GetBufferPointer()), builder.fbb.GetSize());
+  std::string_view manifest(reinterpret_cast<const char *>(builder.fbb.GetBufferPointer()),
+                            builder.fbb.GetSize());
   if (manifest.size() > kMaxManifestBytes)
-    return unsupported("the plan's manifest has " + std::to_string(manifest.size()) + " bytes, expected at most " +
-                       std::to_string(kMaxManifestBytes));
+    return unsupported("the plan's manifest has " + std::to_string(manifest.size()) +
+                       " bytes, expected at most " + std::to_string(kMaxManifestBytes));
   uint64_t dataStart = alignUp(kHeaderBytes + manifest.size(), kSectionAlignment);
   uint64_t end = dataStart;
   for (unsigned i = 0; i < kNumSections; ++i)
@@ -244,7 +252,8 @@ template <typename Write> static Status emit(const Plan &plan, Write write) {
   std::memcpy(header.hash, digest.data(), digest.size());
 
   static constexpr char kZeros[kSectionAlignment] = {};
-  std::vector<std::string_view> pieces = {{reinterpret_cast<const char *>(&header), sizeof(header)}, manifest};
+  std::vector<std::string_view> pieces = {{reinterpret_cast<const char *>(&header), sizeof(header)},
+                                          manifest};
   uint64_t at = kHeaderBytes + manifest.size();
   auto padTo = [&](uint64_t offset) {
     if (offset > at)
@@ -275,7 +284,8 @@ Result<std::vector<uint8_t>> serializePlan(const Plan &plan) {
 }
 
 Status writePlan(const Plan &plan, const std::string &path) {
-  return emit(plan, [&](const std::vector<std::string_view> &pieces) { return writeFileAtomically(path, pieces); });
+  return emit(plan,
+              [&](const std::vector<std::string_view> &pieces) { return writeFileAtomically(path, pieces); });
 }
 
 } // namespace gpuc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a plan must fulfil beyond being well-formed, so that the runtime can use indices, offsets and sizes without
-// looking again. What a kernel does with its pointers cannot be checked here.
+// What a plan must fulfil beyond being well-formed, so that the runtime can use indices, offsets and sizes
+// without looking again. What a kernel does with its pointers cannot be checked here.
 #include "FileLayout.h"
 #include "gpuc/Plan/Plan.h"
 #include "gpuc/Support/CheckedMath.h"
@@ -51,8 +51,8 @@ bool isSafePath(std::string_view s) {
       continue;
     }
     char c = s[i];
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-          c == '-' || c == '+'))
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+          c == '.' || c == '-' || c == '+'))
       return false;
   }
   return true;
@@ -73,9 +73,10 @@ private:
   Status step(const PlanProgram &p, const FillStep &s, bool load);
   Status step(const PlanProgram &p, const MatmulStep &s, bool load);
   /// The `bytes` from `ref` on must lie inside its space.
-  Status range(const PlanProgram &p, const BufferRef &ref, uint64_t bytes, bool load, bool written, const char *what);
-  Status matrix(const PlanProgram &p, const BufferRef &ref, int64_t rows, int64_t cols, int64_t ld, int64_t batch,
-                int64_t stride, DType type, bool load, bool written, const char *what);
+  Status range(const PlanProgram &p, const BufferRef &ref, uint64_t bytes, bool load, bool written,
+               const char *what);
+  Status matrix(const PlanProgram &p, const BufferRef &ref, int64_t rows, int64_t cols, int64_t ld,
+                int64_t batch, int64_t stride, DType type, bool load, bool written, const char *what);
 
   const Plan &plan;
   StatusCode code;
@@ -83,7 +84,8 @@ private:
 };
 } // namespace
 
-Status Validator::tensors(const std::vector<PlanTensor> &list, const char *kind, std::set<std::string_view> &names) {
+Status Validator::tensors(const std::vector<PlanTensor> &list, const char *kind,
+                          std::set<std::string_view> &names) {
   for (size_t i = 0; i < list.size(); ++i) {
     const PlanTensor &t = list[i];
     where = std::string(kind) + " " + std::to_string(i) + ": ";
@@ -97,8 +99,9 @@ Status Validator::tensors(const std::vector<PlanTensor> &list, const char *kind,
     if (!count || uint64_t(*count) > kMaxBytes / 8)
       return fail("shape of " + quoted(t.name) + " is negative or too large");
     if (t.specialisedTo && t.specialisedTo->size() != uint64_t(t.sizeInBytes()))
-      return fail("specialised value of " + quoted(t.name) + " has " + std::to_string(t.specialisedTo->size()) +
-                  " bytes, expected " + std::to_string(t.sizeInBytes()));
+      return fail("specialised value of " + quoted(t.name) + " has " +
+                  std::to_string(t.specialisedTo->size()) + " bytes, expected " +
+                  std::to_string(t.sizeInBytes()));
   }
   return {};
 }
@@ -171,10 +174,11 @@ Status Validator::range(const PlanProgram &p, const BufferRef &ref, uint64_t byt
   if (written && !writable)
     return fail(std::string(what) + " is written but lies in read-only memory");
   if (ref.index >= count)
-    return fail(std::string(what) + " has index " + std::to_string(ref.index) + " of " + std::to_string(count));
+    return fail(std::string(what) + " has index " + std::to_string(ref.index) + " of " +
+                std::to_string(count));
   if (ref.offset > size || bytes > size - ref.offset)
-    return fail(std::string(what) + " covers bytes [" + std::to_string(ref.offset) + ", +" + std::to_string(bytes) +
-                ") of a buffer of " + std::to_string(size));
+    return fail(std::string(what) + " covers bytes [" + std::to_string(ref.offset) + ", +" +
+                std::to_string(bytes) + ") of a buffer of " + std::to_string(size));
   return {};
 }
 
@@ -212,7 +216,8 @@ Status Validator::step(const PlanProgram &p, const FillStep &s, bool load) {
 }
 
 Status Validator::matrix(const PlanProgram &p, const BufferRef &ref, int64_t rows, int64_t cols, int64_t ld,
-                         int64_t batch, int64_t stride, DType type, bool load, bool written, const char *what) {
+                         int64_t batch, int64_t stride, DType type, bool load, bool written,
+                         const char *what) {
   if (rows < 0 || cols < 0 || batch < 0 || stride < 0 || ld < cols)
     return fail(std::string(what) + " has a negative extent or a leading dimension below its row length");
   if (rows == 0 || cols == 0 || batch == 0)
@@ -240,11 +245,14 @@ Status Validator::step(const PlanProgram &p, const MatmulStep &s, bool load) {
     return fail("matmul has an operand C without beta or a bias without its epilogue, or lacks one");
   int64_t rowsA = q.transposeA ? q.k : q.m, colsA = q.transposeA ? q.m : q.k;
   int64_t rowsB = q.transposeB ? q.n : q.k, colsB = q.transposeB ? q.k : q.n;
-  GPUC_RETURN_IF_ERROR(matrix(p, s.a, rowsA, colsA, q.lda, q.batch, q.strideA, q.dtypeA, load, false, "matmul A"));
-  GPUC_RETURN_IF_ERROR(matrix(p, s.b, rowsB, colsB, q.ldb, q.batch, q.strideB, q.dtypeB, load, false, "matmul B"));
+  GPUC_RETURN_IF_ERROR(
+      matrix(p, s.a, rowsA, colsA, q.lda, q.batch, q.strideA, q.dtypeA, load, false, "matmul A"));
+  GPUC_RETURN_IF_ERROR(
+      matrix(p, s.b, rowsB, colsB, q.ldb, q.batch, q.strideB, q.dtypeB, load, false, "matmul B"));
   GPUC_RETURN_IF_ERROR(matrix(p, s.d, q.m, q.n, q.ldd, q.batch, q.strideD, q.dtypeD, load, true, "matmul D"));
   if (s.c)
-    GPUC_RETURN_IF_ERROR(matrix(p, *s.c, q.m, q.n, q.ldc, q.batch, q.strideC, q.dtypeD, load, false, "matmul C"));
+    GPUC_RETURN_IF_ERROR(
+        matrix(p, *s.c, q.m, q.n, q.ldc, q.batch, q.strideC, q.dtypeD, load, false, "matmul C"));
   if (s.bias)
     GPUC_RETURN_IF_ERROR(matrix(p, *s.bias, 1, q.n, q.n, 1, 0, q.dtypeD, load, false, "matmul bias"));
   if (s.workspaceBytes == 0)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Names of element types, and conversions between float formats by integer arithmetic: every result is the nearest
-// representable value, ties to even, with one rounding; NaN stays NaN (quiet), overflow becomes infinity.
+// Names of element types, and conversions between float formats by integer arithmetic: every result is the
+// nearest representable value, ties to even, with one rounding; NaN stays NaN (quiet), overflow becomes
+// infinity.
 #include "gpuc/Support/DType.h"
 
 namespace gpuc {
 
 static constexpr std::string_view kNames[kNumDTypes] = {
-    "bool", "i8",  "i16", "i32",      "i64",        "u8",     "u16",        "u32", "u64", "f16",    "bf16",   "f32",
-    "f64",  "f8e4m3fn",   "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "i4",  "u4",  "f4e2m1", "f8e8m0", "i2",  "u2"};
+    "bool",       "i8",  "i16",  "i32",    "i64",    "u8",       "u16",        "u32",
+    "u64",        "f16", "bf16", "f32",    "f64",    "f8e4m3fn", "f8e4m3fnuz", "f8e5m2",
+    "f8e5m2fnuz", "i4",  "u4",   "f4e2m1", "f8e8m0", "i2",       "u2"};
 
 std::string_view name(DType t) { return unsigned(t) < kNumDTypes ? kNames[unsigned(t)] : "invalid"; }
 
@@ -20,12 +22,12 @@ std::optional<DType> parseDType(std::string_view text) {
     DType type;
   };
   static constexpr Alias kAliases[] = {
-      {"float16", DType::F16}, {"fp16", DType::F16},     {"half", DType::F16},    {"bfloat16", DType::BF16},
-      {"float32", DType::F32}, {"fp32", DType::F32},     {"float", DType::F32},   {"float64", DType::F64},
-      {"fp64", DType::F64},    {"double", DType::F64},   {"int8", DType::I8},     {"int16", DType::I16},
-      {"int32", DType::I32},   {"int64", DType::I64},    {"uint8", DType::U8},    {"uint16", DType::U16},
-      {"uint32", DType::U32},  {"uint64", DType::U64},   {"i1", DType::Bool},     {"ui8", DType::U8},
-      {"ui16", DType::U16},    {"ui32", DType::U32},     {"ui64", DType::U64},
+      {"float16", DType::F16}, {"fp16", DType::F16},   {"half", DType::F16},  {"bfloat16", DType::BF16},
+      {"float32", DType::F32}, {"fp32", DType::F32},   {"float", DType::F32}, {"float64", DType::F64},
+      {"fp64", DType::F64},    {"double", DType::F64}, {"int8", DType::I8},   {"int16", DType::I16},
+      {"int32", DType::I32},   {"int64", DType::I64},  {"uint8", DType::U8},  {"uint16", DType::U16},
+      {"uint32", DType::U32},  {"uint64", DType::U64}, {"i1", DType::Bool},   {"ui8", DType::U8},
+      {"ui16", DType::U16},    {"ui32", DType::U32},   {"ui64", DType::U64},
   };
   for (const Alias &a : kAliases)
     if (a.name == text)
@@ -33,7 +35,8 @@ std::optional<DType> parseDType(std::string_view text) {
   return std::nullopt;
 }
 
-/// Rounds a double to a format with `kExponentBits` and `kMantissaBits`, IEEE encoding, result in the low bits.
+/// Rounds a double to a format with `kExponentBits` and `kMantissaBits`, IEEE encoding, result in the low
+/// bits.
 template <int kExponentBits, int kMantissaBits> static uint32_t roundDouble(double v) {
   constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
   constexpr uint32_t kInfinity = ((1u << kExponentBits) - 1) << kMantissaBits;
@@ -61,8 +64,8 @@ template <int kExponentBits, int kMantissaBits> static uint32_t roundDouble(doub
   uint64_t half = uint64_t(1) << (drop - 1);
   if (rest > half || (rest == half && (kept & 1)))
     ++kept;
-  // `kept` has the implicit bit for normal results, so the exponent field is added one less; a carry out of the
-  // mantissa moves into the exponent by itself, up to infinity.
+  // `kept` has the implicit bit for normal results, so the exponent field is added one less; a carry out of
+  // the mantissa moves into the exponent by itself, up to infinity.
   uint64_t result = target < 1 ? kept : kept + (uint64_t(target - 1) << kMantissaBits);
   return sign | (result >= kInfinity ? kInfinity : uint32_t(result));
 }

@@ -56,7 +56,8 @@ Result<SharedBytes> mapFile(const std::string &path) {
   void *address = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.fd, 0);
   if (address == MAP_FAILED)
     return ioError("cannot map '" + path + "' (" + std::to_string(bytes) + " bytes): " + reason(errno));
-  std::shared_ptr<const void> owner(address, [bytes](const void *p) { ::munmap(const_cast<void *>(p), bytes); });
+  std::shared_ptr<const void> owner(address,
+                                    [bytes](const void *p) { ::munmap(const_cast<void *>(p), bytes); });
   return SharedBytes(address, bytes, std::move(owner));
 }
 
@@ -66,8 +67,8 @@ Result<std::string> readFile(const std::string &path, uint64_t limit) {
   if (!size)
     return size.status();
   if (*size > limit)
-    return invalidArgument("cannot read '" + path + "': it has " + std::to_string(*size) + " bytes, expected at most " +
-                           std::to_string(limit));
+    return invalidArgument("cannot read '" + path + "': it has " + std::to_string(*size) +
+                           " bytes, expected at most " + std::to_string(limit));
   std::string text(size_t(*size), '\0');
   size_t done = 0;
   while (done < text.size()) {
@@ -186,8 +187,8 @@ bool fileExists(const std::string &path) {
 std::string safeFileName(std::string_view text) {
   std::string out;
   for (char c : text.substr(0, 200)) {
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-                 (c == '.' && !out.empty());
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                 c == '-' || (c == '.' && !out.empty());
     out += plain ? c : '_';
   }
   return out.empty() ? "_" : out;

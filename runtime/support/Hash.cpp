@@ -35,7 +35,8 @@ static void blocksPortable(uint32_t *state, const uint8_t *data, size_t count) {
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < 64; ++i) {
-      uint32_t t1 = h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
+      uint32_t t1 =
+          h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
       uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
       h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
     }
@@ -46,7 +47,8 @@ static void blocksPortable(uint32_t *state, const uint8_t *data, size_t count) {
 
 #if defined(__x86_64__)
 // Two rounds per sha256rnds2; the state is kept as (ABEF, CDGH), the schedule in a ring of four vectors.
-__attribute__((target("sha,sse4.1"))) static void blocksSha(uint32_t *state, const uint8_t *data, size_t count) {
+__attribute__((target("sha,sse4.1"))) static void blocksSha(uint32_t *state, const uint8_t *data,
+                                                            size_t count) {
   const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
   __m128i t = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xb1);
   __m128i s1 = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(state + 4)), 0x1b);

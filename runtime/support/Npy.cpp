@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reads and writes .npy files. The header is a Python literal; HeaderParser accepts the dictionaries that NumPy
-// writes, in any key order, and nothing that could need evaluation.
+// Reads and writes .npy files. The header is a Python literal; HeaderParser accepts the dictionaries that
+// NumPy writes, in any key order, and nothing that could need evaluation.
 #include "gpuc/Support/Npy.h"
 #include "gpuc/Support/CheckedMath.h"
 #include "gpuc/Support/File.h"
@@ -207,8 +207,9 @@ Result<HostTensor> parseNpy(const void *data, size_t size, std::optional<DType> 
   auto bytes = count ? checkedMul(*count, bitWidth(*type) / 8) : std::nullopt;
   std::string_view body = all.substr(prefix + length);
   if (!bytes || uint64_t(*bytes) > body.size())
-    return dataLoss("truncated .npy file: shape " + toString(*header->shape) + " of " + std::string(name(*type)) +
-                    " needs " + (bytes ? std::to_string(*bytes) + " bytes" : std::string("too many bytes")) + ", got " +
+    return dataLoss("truncated .npy file: shape " + toString(*header->shape) + " of " +
+                    std::string(name(*type)) + " needs " +
+                    (bytes ? std::to_string(*bytes) + " bytes" : std::string("too many bytes")) + ", got " +
                     std::to_string(body.size()));
   HostTensor tensor(*type, *header->shape);
   size_t width = bitWidth(*type) / 8;

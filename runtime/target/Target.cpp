@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The table of products. Sources: NVIDIA's architecture whitepapers (Ampere GA100 and GA102, Ada, Hopper, Blackwell
-// RTX) and the CUDA programming guide's table of compute capabilities; peaks are dense, tensor cores with fp32
-// accumulation (half of the fp16 rate on GeForce).
+// The table of products. Sources: NVIDIA's architecture whitepapers (Ampere GA100 and GA102, Ada, Hopper,
+// Blackwell RTX) and the CUDA programming guide's table of compute capabilities; peaks are dense, tensor
+// cores with fp32 accumulation (half of the fp16 rate on GeForce).
 #include "gpuc/Target/Target.h"
 
 namespace gpuc {
@@ -26,7 +26,8 @@ const std::vector<Target> &allTargets() {
   return kTargets;
 }
 
-/// The product that stands for an architecture: the first of the table, except that the H200 stands for sm_90a.
+/// The product that stands for an architecture: the first of the table, except that the H200 stands for
+/// sm_90a.
 static const Target *representative(std::string_view arch) {
   const Target *found = nullptr;
   for (const Target &t : allTargets())
@@ -82,14 +83,16 @@ Result<std::vector<const Target *>> parseTargets(std::string_view list) {
     std::string word = normalised(raw);
     begin = end + 1;
     if (word.empty())
-      return invalidArgument("empty word in the list of targets '" + std::string(list) + "'; known are: " + knownWords());
+      return invalidArgument("empty word in the list of targets '" + std::string(list) +
+                             "'; known are: " + knownWords());
     if (word == "all") {
       for (const Target *t : defaultTargets())
         add(t);
       continue;
     }
     if (word == "native")
-      return invalidArgument("target 'native' needs a GPU in this machine; name the target instead: " + knownWords());
+      return invalidArgument("target 'native' needs a GPU in this machine; name the target instead: " +
+                             knownWords());
     const Target *found = nullptr;
     for (const Target &t : allTargets())
       if (t.product == word)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// libFuzzer target: any bytes as a plan. Hashes are not compared, so that mutations reach the code behind them; what
-// loads must be valid and writable again.
+// libFuzzer target: any bytes as a plan. Hashes are not compared, so that mutations reach the code behind
+// them; what loads must be valid and writable again.
 #include "gpuc/Plan/Plan.h"
 #include <cstdlib>
 

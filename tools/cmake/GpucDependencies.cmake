@@ -31,6 +31,17 @@ foreach(_target IN LISTS MLIR_EXPORTED_TARGETS)
   endif()
 endforeach()
 
+# LLVMSupport names shared libraries that a static program must not need: zlib and zstd have static forms, and z3 is
+# only for a part of LLVM that gpuc does not use.
+find_library(GPUC_LIBZ libz.a)
+find_library(GPUC_LIBZSTD libzstd.a)
+if(NOT GPUC_LIBZ OR NOT GPUC_LIBZSTD)
+  gpuc_missing("static zlib and zstd" "apt-get install zlib1g-dev libzstd-dev")
+endif()
+get_target_property(_links LLVMSupport INTERFACE_LINK_LIBRARIES)
+list(FILTER _links EXCLUDE REGEX "z3|ZLIB|zstd")
+set_target_properties(LLVMSupport PROPERTIES INTERFACE_LINK_LIBRARIES "${_links};${GPUC_LIBZ};${GPUC_LIBZSTD}")
+
 find_package(Protobuf QUIET)
 if(NOT Protobuf_FOUND)
   gpuc_missing("protobuf" "apt-get install libprotobuf-dev protobuf-compiler")

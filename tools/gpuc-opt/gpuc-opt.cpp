@@ -14,7 +14,7 @@ int main(int argc, char **argv) {
   registry.insert<gpuc::GpucDialect, mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
 #ifdef GPUC_OPT_HAS_PASSES
-  gpuc::registerPasses();
+  gpuc::registerGpucPasses();
 #endif
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "gpuc optimizer driver\n", registry));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Barriers of a block and of a warp. Rules that the simulator checks: every thread of the block (or the stated count)
-// arrives, at the same source line; no thread has returned before.
+// Barriers of a block and of a warp. Rules that the simulator checks: every thread of the block (or the
+// stated count) arrives, at the same source line; no thread has returned before.
 #pragma once
 #include "arch/launch.cuh"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Programmatic dependent launch. Below sm_90 both are nothing: a kernel starts when its predecessor has ended.
+// Programmatic dependent launch. Below sm_90 both are nothing: a kernel starts when its predecessor has
+// ended.
 #pragma once
 #include "arch/launch.cuh"
 

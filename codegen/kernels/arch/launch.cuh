@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// How functions, shared memory and entries are declared. threadIdx, blockIdx, blockDim and gridDim are used as such.
-// An entry is `extern "C" __global__ void __launch_bounds__(N) name(...)`, followed by `GPUC_EXPORT(name)`.
+// How functions, shared memory and entries are declared. threadIdx, blockIdx, blockDim and gridDim are used
+// as such. An entry is `extern "C" __global__ void __launch_bounds__(N) name(...)`, followed by
+// `GPUC_EXPORT(name)`.
 #pragma once
 #include "common/ints.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loads and stores of 16, 8, 4, 2 and 1 bytes. The address must be a multiple of the size. ldNc* go through the
-// read-only path: only for memory that nobody writes while the kernel runs.
+// Loads and stores of 16, 8, 4, 2 and 1 bytes. The address must be a multiple of the size. ldNc* go through
+// the read-only path: only for memory that nobody writes while the kernel runs.
 #pragma once
 #include "arch/launch.cuh"
 
@@ -41,5 +41,50 @@ GPUC_DEVICE void st8(void *p, B8 v) { *static_cast<B8 *>(p) = v; }
 GPUC_DEVICE void st4(void *p, u32 v) { *static_cast<u32 *>(p) = v; }
 GPUC_DEVICE void st2(void *p, u16 v) { *static_cast<u16 *>(p) = v; }
 GPUC_DEVICE void st1(void *p, u8 v) { *static_cast<u8 *>(p) = v; }
+
+/// ld of N bytes into the local `to`.
+template <int N> GPUC_DEVICE void ldBytes(void *to, const void *from) {
+  static_assert(N == 16 || N == 8 || N == 4 || N == 2 || N == 1, "accesses have 16, 8, 4, 2 or 1 bytes");
+  if constexpr (N == 16)
+    *static_cast<B16 *>(to) = ld16(from);
+  else if constexpr (N == 8)
+    *static_cast<B8 *>(to) = ld8(from);
+  else if constexpr (N == 4)
+    *static_cast<u32 *>(to) = ld4(from);
+  else if constexpr (N == 2)
+    *static_cast<u16 *>(to) = ld2(from);
+  else
+    *static_cast<u8 *>(to) = ld1(from);
+}
+
+/// ldNc of N bytes into the local `to`.
+template <int N> GPUC_DEVICE void ldNcBytes(void *to, const void *from) {
+  static_assert(N == 16 || N == 8 || N == 4 || N == 2 || N == 1, "accesses have 16, 8, 4, 2 or 1 bytes");
+  if constexpr (N == 16)
+    *static_cast<B16 *>(to) = ldNc16(from);
+  else if constexpr (N == 8)
+    *static_cast<B8 *>(to) = ldNc8(from);
+  else if constexpr (N == 4)
+    *static_cast<u32 *>(to) = ldNc4(from);
+  else if constexpr (N == 2)
+    *static_cast<u16 *>(to) = ldNc2(from);
+  else
+    *static_cast<u8 *>(to) = ldNc1(from);
+}
+
+/// st of N bytes from the local `from`.
+template <int N> GPUC_DEVICE void stBytes(void *to, const void *from) {
+  static_assert(N == 16 || N == 8 || N == 4 || N == 2 || N == 1, "accesses have 16, 8, 4, 2 or 1 bytes");
+  if constexpr (N == 16)
+    st16(to, *static_cast<const B16 *>(from));
+  else if constexpr (N == 8)
+    st8(to, *static_cast<const B8 *>(from));
+  else if constexpr (N == 4)
+    st4(to, *static_cast<const u32 *>(from));
+  else if constexpr (N == 2)
+    st2(to, *static_cast<const u16 *>(from));
+  else
+    st1(to, *static_cast<const u8 *>(from));
+}
 
 } // namespace gpuc::arch

@@ -21,7 +21,8 @@ struct ShflIdx {
 };
 
 template <typename Mode, typename T> GPUC_DEVICE T shflAny(T v, u32 arg, u32 width) {
-  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 1, 2, 4 or 8 bytes");
+  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
+                "shuffles move 1, 2, 4 or 8 bytes");
   constexpr int kWords = sizeof(T) == 8 ? 2 : 1;
   u32 words[kWords] = {};
   memcpy(words, &v, sizeof(T));
@@ -33,13 +34,21 @@ template <typename Mode, typename T> GPUC_DEVICE T shflAny(T v, u32 arg, u32 wid
 }
 
 /// From lane (lane ^ mask); `width` (a power of two) splits the warp in groups that do not see each other.
-template <typename T> GPUC_DEVICE T shflXor(T v, u32 mask, u32 width = 32) { return shflAny<ShflXor>(v, mask, width); }
+template <typename T> GPUC_DEVICE T shflXor(T v, u32 mask, u32 width = 32) {
+  return shflAny<ShflXor>(v, mask, width);
+}
 /// From lane + delta.
-template <typename T> GPUC_DEVICE T shflDown(T v, u32 delta, u32 width = 32) { return shflAny<ShflDown>(v, delta, width); }
+template <typename T> GPUC_DEVICE T shflDown(T v, u32 delta, u32 width = 32) {
+  return shflAny<ShflDown>(v, delta, width);
+}
 /// From lane - delta.
-template <typename T> GPUC_DEVICE T shflUp(T v, u32 delta, u32 width = 32) { return shflAny<ShflUp>(v, delta, width); }
+template <typename T> GPUC_DEVICE T shflUp(T v, u32 delta, u32 width = 32) {
+  return shflAny<ShflUp>(v, delta, width);
+}
 /// From lane `lane` of the group.
-template <typename T> GPUC_DEVICE T shflIdx(T v, u32 lane, u32 width = 32) { return shflAny<ShflIdx>(v, lane, width); }
+template <typename T> GPUC_DEVICE T shflIdx(T v, u32 lane, u32 width = 32) {
+  return shflAny<ShflIdx>(v, lane, width);
+}
 /// vote.sync.ballot: bit l is lane l's predicate.
 GPUC_DEVICE u32 ballot(bool predicate) { return __ballot_sync(~0u, predicate); }
 

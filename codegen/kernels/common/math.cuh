@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One function per kind of gpuc/Support/OpKinds.h, which states the formulas: unary_<kind>(x[, alpha, beta]) and
-// binary_<kind>(a, b), with the IR's names. Operands are float, double, integers or bool: convert f16 and bf16 to
-// float first (toAcc). Comparisons and predicates give bool, everything else the type of the first operand.
+// One function per kind of gpuc/Support/OpKinds.h, which states the formulas: unary_<kind>(x[, alpha, beta])
+// and binary_<kind>(a, b), with the IR's names. Operands are float, double, integers or bool: convert f16 and
+// bf16 to float first (toAcc). Comparisons and predicates give bool, everything else the type of the first
+// operand.
 #pragma once
 #include "common/types.cuh"
 
@@ -126,8 +127,7 @@ template <typename T> GPUC_DEVICE T unary_hard_swish(T x) {
   requireFloat<T>();
   return x * clampUnit(x * T(1.0 / 6.0) + T(0.5));
 }
-template <typename T>
-GPUC_DEVICE T unary_hard_sigmoid(T x, NoDeduce<T> alpha, NoDeduce<T> beta) {
+template <typename T> GPUC_DEVICE T unary_hard_sigmoid(T x, NoDeduce<T> alpha, NoDeduce<T> beta) {
   requireFloat<T>();
   return clampUnit(alpha * x + beta);
 }
@@ -224,7 +224,8 @@ template <typename A, typename B> GPUC_DEVICE A binary_pow(A a, B b) {
     A magnitude = libraryPow(unary_abs(a), A(b));
     return (u64(b) & 1) && arch::bitCast<Unsigned<A>>(a) >> (sizeof(A) * 8 - 1) ? -magnitude : magnitude;
   } else if constexpr (kIsFloat<B>) {
-    return cast<A>(pow(double(a), double(b)));
+    double power = pow(double(a), double(b)), whole = rint(power); // 9^0.5 must not become 2
+    return cast<A>(fabs(power - whole) <= fabs(whole) * 1e-15 ? whole : power);
   } else {
     if constexpr (kIsSigned<B>)
       if (b < B(0)) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reductions, broadcasts and scans over the lanes of a warp and the threads of a block. `op` is an associative,
-// commutative functor of two T (scans need only associativity); T is any type that shuffles move (1, 2, 4, 8 bytes).
-// All threads must call them together. Blocks are one-dimensional, of a multiple of 32 threads, at most 1024.
+// Reductions, broadcasts and scans over the lanes of a warp and the threads of a block. `op` is an
+// associative, commutative functor of two T (scans need only associativity); T is any type that shuffles move
+// (1, 2, 4, 8 bytes). All threads must call them together. Blocks are one-dimensional, of a multiple of 32
+// threads, at most 1024.
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/shuffle.cuh"
@@ -43,8 +44,8 @@ template <int Width = 32, typename T, typename Op> GPUC_DEVICE T warpReduce(T v,
   return v;
 }
 
-/// Reduces over the block; every thread gets the result. `scratch` is shared memory of Threads/32 elements, free
-/// for reuse afterwards. `identity` is neutral under `op`.
+/// Reduces over the block; every thread gets the result. `scratch` is shared memory of Threads/32 elements,
+/// free for reuse afterwards. `identity` is neutral under `op`.
 template <int Threads, typename T, typename Op>
 GPUC_DEVICE T blockReduce(T v, Op op, NoDeduce<T> identity, T *scratch) {
   static_assert(Threads % 32 == 0 && Threads <= 1024, "a block has a multiple of 32 threads, at most 1024");
@@ -87,8 +88,8 @@ template <typename T, typename Op> GPUC_DEVICE T warpScan(T v, Op op) {
   return v;
 }
 
-/// Inclusive scan over the block; `total` receives the reduction over all threads. `scratch` is shared memory of
-/// Threads/32 elements, free for reuse afterwards.
+/// Inclusive scan over the block; `total` receives the reduction over all threads. `scratch` is shared memory
+/// of Threads/32 elements, free for reuse afterwards.
 template <int Threads, typename T, typename Op>
 GPUC_DEVICE T blockScan(T v, Op op, NoDeduce<T> identity, T *scratch, T &total) {
   static_assert(Threads % 32 == 0 && Threads <= 1024, "a block has a multiple of 32 threads, at most 1024");

@@ -123,8 +123,8 @@ GPUC_DEVICE float roundToOdd(u64 x) {
 }
 GPUC_DEVICE float roundToOdd(i64 x) { return x < 0 ? -roundToOdd(u64(0) - u64(x)) : roundToOdd(u64(x)); }
 
-/// ONNX Cast. float to integer truncates toward zero, NaN gives 0 and values out of range saturate; integer to
-/// integer wraps; anything to bool is `!= 0` (NaN is true); to f16 and bf16 rounds once, to nearest even.
+/// ONNX Cast. float to integer truncates toward zero, NaN gives 0 and values out of range saturate; integer
+/// to integer wraps; anything to bool is `!= 0` (NaN is true); to f16 and bf16 rounds once, to nearest even.
 template <typename To, typename From> GPUC_DEVICE To cast(From x) {
   if constexpr (kIsSame<To, From>) {
     return x;
@@ -183,20 +183,9 @@ template <typename T, int N> struct alignas(vectorAlignment(int(sizeof(T)) * N))
 template <int N, typename T> GPUC_DEVICE Vec<T, N> ldVec(const T *p) {
   using V = Vec<T, N>;
   V v;
-  constexpr int kSize = V::kAlignment;
 #pragma unroll
-  for (int i = 0; i < int(sizeof(V)) / kSize; ++i) {
-    if constexpr (kSize == 16)
-      reinterpret_cast<arch::B16 *>(&v)[i] = arch::ld16(reinterpret_cast<const arch::B16 *>(p) + i);
-    else if constexpr (kSize == 8)
-      reinterpret_cast<arch::B8 *>(&v)[i] = arch::ld8(reinterpret_cast<const arch::B8 *>(p) + i);
-    else if constexpr (kSize == 4)
-      reinterpret_cast<u32 *>(&v)[i] = arch::ld4(reinterpret_cast<const u32 *>(p) + i);
-    else if constexpr (kSize == 2)
-      reinterpret_cast<u16 *>(&v)[i] = arch::ld2(reinterpret_cast<const u16 *>(p) + i);
-    else
-      reinterpret_cast<u8 *>(&v)[i] = arch::ld1(reinterpret_cast<const u8 *>(p) + i);
-  }
+  for (int i = 0; i < int(sizeof(V)); i += V::kAlignment)
+    arch::ldBytes<V::kAlignment>(reinterpret_cast<u8 *>(&v) + i, reinterpret_cast<const u8 *>(p) + i);
   return v;
 }
 
@@ -204,40 +193,18 @@ template <int N, typename T> GPUC_DEVICE Vec<T, N> ldVec(const T *p) {
 template <int N, typename T> GPUC_DEVICE Vec<T, N> ldVecNc(const T *p) {
   using V = Vec<T, N>;
   V v;
-  constexpr int kSize = V::kAlignment;
 #pragma unroll
-  for (int i = 0; i < int(sizeof(V)) / kSize; ++i) {
-    if constexpr (kSize == 16)
-      reinterpret_cast<arch::B16 *>(&v)[i] = arch::ldNc16(reinterpret_cast<const arch::B16 *>(p) + i);
-    else if constexpr (kSize == 8)
-      reinterpret_cast<arch::B8 *>(&v)[i] = arch::ldNc8(reinterpret_cast<const arch::B8 *>(p) + i);
-    else if constexpr (kSize == 4)
-      reinterpret_cast<u32 *>(&v)[i] = arch::ldNc4(reinterpret_cast<const u32 *>(p) + i);
-    else if constexpr (kSize == 2)
-      reinterpret_cast<u16 *>(&v)[i] = arch::ldNc2(reinterpret_cast<const u16 *>(p) + i);
-    else
-      reinterpret_cast<u8 *>(&v)[i] = arch::ldNc1(reinterpret_cast<const u8 *>(p) + i);
-  }
+  for (int i = 0; i < int(sizeof(V)); i += V::kAlignment)
+    arch::ldNcBytes<V::kAlignment>(reinterpret_cast<u8 *>(&v) + i, reinterpret_cast<const u8 *>(p) + i);
   return v;
 }
 
 /// Stores N elements, as ldVec loads them.
 template <int N, typename T> GPUC_DEVICE void stVec(T *p, const Vec<T, N> &v) {
   using V = Vec<T, N>;
-  constexpr int kSize = V::kAlignment;
 #pragma unroll
-  for (int i = 0; i < int(sizeof(V)) / kSize; ++i) {
-    if constexpr (kSize == 16)
-      arch::st16(reinterpret_cast<arch::B16 *>(p) + i, reinterpret_cast<const arch::B16 *>(&v)[i]);
-    else if constexpr (kSize == 8)
-      arch::st8(reinterpret_cast<arch::B8 *>(p) + i, reinterpret_cast<const arch::B8 *>(&v)[i]);
-    else if constexpr (kSize == 4)
-      arch::st4(reinterpret_cast<u32 *>(p) + i, reinterpret_cast<const u32 *>(&v)[i]);
-    else if constexpr (kSize == 2)
-      arch::st2(reinterpret_cast<u16 *>(p) + i, reinterpret_cast<const u16 *>(&v)[i]);
-    else
-      arch::st1(reinterpret_cast<u8 *>(p) + i, reinterpret_cast<const u8 *>(&v)[i]);
-  }
+  for (int i = 0; i < int(sizeof(V)); i += V::kAlignment)
+    arch::stBytes<V::kAlignment>(reinterpret_cast<u8 *>(p) + i, reinterpret_cast<const u8 *>(&v) + i);
 }
 
 } // namespace gpuc

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Depthwise convolution (one input channel per group): bound by memory, so without tensor cores. A thread computes a
-// strip of kStrip pixels along the last spatial axis for kChannels channels and keeps each cell of x that it loads for
-// all taps that need it. Geometry as in geometry.cuh, with kGroupChannels == 1 and not transposed.
+// Depthwise convolution (one input channel per group): bound by memory, so without tensor cores. A thread
+// computes a strip of kStrip pixels along the last spatial axis for kChannels channels and keeps each cell of
+// x that it loads for all taps that need it. Geometry as in geometry.cuh, with kGroupChannels == 1 and not
+// transposed.
 //
-// Config: kStrip, kChannels (neighbouring channels of a thread; x, w and y have unit channel stride if above 1),
-// kPixelLanes (lanes of the epilogue run along pixels, else along channels), w's strides kTapStride(tap) via wStride.
+// Config: kStrip, kChannels (neighbouring channels of a thread; x, w and y have unit channel stride if above
+// 1), kPixelLanes (lanes of the epilogue run along pixels, else along channels), w's strides kTapStride(tap)
+// via wStride.
 #pragma once
 #include "arch/griddep.cuh"
 #include "convolution/convolution.cuh"
@@ -17,12 +19,14 @@ template <typename G, typename Config> struct Depthwise {
   using D = Derived<G>;
   static constexpr int kStrip = Config::kStrip, kChannels = Config::kChannels, kLast = G::kSpatial - 1;
   static constexpr int kKernel = G::kernel(kLast), kStride = G::stride(kLast), kDilation = G::dilation(kLast);
-  static constexpr int kSpan = (kStrip - 1) * kStride + (kKernel - 1) * kDilation + 1; ///< cells under a strip
+  static constexpr int kSpan =
+      (kStrip - 1) * kStride + (kKernel - 1) * kDilation + 1; ///< cells under a strip
   static constexpr int kStrips = (G::yExtent(kLast) + kStrip - 1) / kStrip;
   static constexpr int kOutputs = G::kGroups * G::kGroupOutputs, kChannelGroups = kOutputs / kChannels;
   static constexpr bool kUnroll = kSpan <= 20;
   static_assert(G::kGroupChannels == 1 && !G::kTransposed, "depthwise: one channel per group");
-  static_assert(kChannels == 1 || (G::kGroupOutputs == 1 && G::kChannelStride == 1 && kOutputs % kChannels == 0),
+  static_assert(kChannels == 1 ||
+                    (G::kGroupOutputs == 1 && G::kChannelStride == 1 && kOutputs % kChannels == 0),
                 "vectors of channels need a unit stride and no multiplier");
 
   GPUC_DEVICE static constexpr i64 items() {
@@ -39,9 +43,11 @@ template <typename G, typename Config> struct Depthwise {
   }
 
   /// Computes item `item` in [0, items()): channels fastest when they are vectors, else strips.
-  template <typename Output> GPUC_DEVICE static void run(const T *x, const T *w, const Output &output, i64 item) {
+  template <typename Output>
+  GPUC_DEVICE static void run(const T *x, const T *w, const Output &output, i64 item) {
     constexpr bool kChannelsFastest = G::kChannelStride == 1;
-    constexpr i64 kFast = kChannelsFastest ? kChannelGroups : kStrips, kSlow = kChannelsFastest ? kStrips : kChannelGroups;
+    constexpr i64 kFast = kChannelsFastest ? kChannelGroups : kStrips,
+                  kSlow = kChannelsFastest ? kStrips : kChannelGroups;
     i32 fast = i32(item % kFast);
     i64 rest = item / kFast;
     i32 slow = 0;
@@ -135,27 +141,31 @@ template <typename G, typename Config> struct Depthwise {
 
     i64 at = line * G::yExtent(kLast) + pixel;
     if constexpr (Config::kPixelLanes) {
-      static_assert(kChannels == 1 && (Output::kLanes == kStrip || Output::kLanes == 1), "a strip is a store");
-      if (Output::kLanes == kStrip && kStrip > 1) {
-        S values[kStrip];
+      static_assert(kChannels == 1 && (Output::kLanes == kStrip || Output::kLanes == 1),
+                    "a strip is a store");
+      S values[Output::kLanes];
 #pragma unroll
-        for (int p = 0; p < kStrip; ++p)
-          values[p] = sum[p][0];
-        output.storePixel(values, at, channel); // Output::kLanes > 1 only if it divides the extent
-        return;
+      for (int p = 0; p < kStrip; p += Output::kLanes) {
+        if (pixel + p >= G::yExtent(kLast))
+          break;
+#pragma unroll
+        for (int l = 0; l < Output::kLanes; ++l)
+          values[l] = sum[p + l][0];
+        output.storePixel(values, at + p, channel); // lanes above 1 divide the extent
       }
-    }
+    } else {
 #pragma unroll
-    for (int p = 0; p < kStrip; ++p) {
-      if (pixel + p >= G::yExtent(kLast))
-        break;
-      if constexpr (Output::kLanes == kChannels) {
-        output.storePixel(sum[p], at + p, channel);
-      } else {
+      for (int p = 0; p < kStrip; ++p) {
+        if (pixel + p >= G::yExtent(kLast))
+          break;
+        if constexpr (Output::kLanes == kChannels) {
+          output.storePixel(sum[p], at + p, channel);
+        } else {
 #pragma unroll
-        for (int c = 0; c < kChannels; ++c) {
-          S one[1] = {sum[p][c]};
-          output.storePixel(one, at + p, channel + c);
+          for (int c = 0; c < kChannels; ++c) {
+            S one[1] = {sum[p][c]};
+            output.storePixel(one, at + p, channel + c);
+          }
         }
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The family "matmul": chooses between the tile variants and the two gemv bodies, and writes units.
-#include "Matmul.h"
+#include "Families.h"
 #include "Analysis.h"
 #include "gpuc/IR/Types.h"
 #include "mlir/IR/Builders.h"
@@ -65,16 +65,16 @@ std::optional<MatmulConfig> chooseGemv(const MatmulAnalysis &m, const Target &ta
   c.variant = kGemvColumns.str();
   int64_t accesses = llvm::divideCeil(p.cols, m.b.access);
   c.columns = 32;
-  while (c.columns > 4 && llvm::divideCeil(accesses, c.columns) * p.batch < target.numSMs)
+  while (c.columns > 4 && int64_t(llvm::divideCeil(accesses, c.columns)) * p.batch < target.numSMs)
     c.columns /= 2;
-  c.slices = 256 / c.columns;
+  c.slices = (m.problem.depth >= 1024 ? 512 : 256) / c.columns;
   while (c.slices > 1 && c.slices / 2 >= p.depth && c.columns * c.slices > 32)
     c.slices /= 2;
   return c;
 }
 
 /// The declarations that both launches share: element type, epilogue, Output.
-std::string outputText(const MatmulAnalysis &m, const EmittedFunctor &epilogue, unsigned lanes) {
+std::string outputText(MatmulAnalysis &m, const EmittedFunctor &epilogue, unsigned lanes) {
   Type element = elementTypeOf(m.root.getX());
   std::string order = m.swapped ? "col, row" : "row, col";
   std::string s = llvm::formatv("using Element = {0};\n", storageTypeName(element));

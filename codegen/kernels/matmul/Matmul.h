@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The family "matmul", and which of its kernels a library could compute.
+// Which of its kernels a library could compute.
 #pragma once
 #include "gpuc/Codegen/Family.h"
 #include "gpuc/Plan/MatmulProblem.h"
@@ -7,7 +7,6 @@
 
 namespace gpuc {
 
-const KernelFamily &matmulFamily();
 
 /// A kernel that is exactly one library matrix product.
 struct LibraryMatmul {

@@ -4,6 +4,7 @@
 #include "Tiles.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <cmath>
 
 namespace gpuc {
 
@@ -27,8 +28,7 @@ static bool isLegal(const TileVariant &v, const TileProblem &p, const Target &t)
   if (v.math != p.math)
     return false;
   int bytes = p.math == TileMath::Simt ? sumBytes(p.dtype) : int(bitWidth(p.dtype) / 8);
-  // The same table serves all targets; 99 KB is the least that a block may opt in to.
-  if (v.sharedBytes(bytes) > std::min(t.maxSharedPerBlock, 99 * 1024))
+  if (v.sharedBytes(bytes) > t.maxSharedPerBlock)
     return false;
   if (p.math == TileMath::MmaTf32 && ((p.rowLinesA && v.blockM < 32) || (p.rowLinesB && v.blockN < 32)))
     return false;
@@ -52,30 +52,31 @@ static double estimate(const TileVariant &v, const TileProblem &p, int splits, c
   double steps = double(llvm::divideCeil(llvm::divideCeil(p.depth, v.blockK), splits));
 
   // Fragment traffic limits small warp tiles: multiply-adds per element read from shared memory.
-  double warpM = v.math == TileMath::Simt ? v.warpsM * 4.0 : double(v.blockM) / v.warpsM;
-  double warpN = v.math == TileMath::Simt ? v.warpsN * 4.0 : double(v.blockN) / v.warpsN;
-  double reuse = warpM * warpN / (warpM + warpN);
-  double efficiency = std::min(1.0, reuse / (v.math == TileMath::Simt ? 16.0 : 20.0));
-  double stepFlops = 2.0 * v.blockM * v.blockN * v.blockK;
-  double math = stepFlops / (peakFlops(p, t) / t.numSMs * efficiency) * 1e6;
+  bool simt = v.math == TileMath::Simt;
+  double warpM = simt ? v.warpsM * 4.0 : double(v.blockM) / v.warpsM;
+  double warpN = simt ? v.warpsN * 4.0 : double(v.blockN) / v.warpsN;
+  double efficiency = std::min(1.0, std::sqrt(warpM * warpN / (warpM + warpN) / (simt ? 16.0 : 32.0)));
+  if (resident == 1)
+    efficiency *= 0.88; // nobody fills the gaps at barriers
+  double math = 2.0 * v.blockM * v.blockN * v.blockK / (peakFlops(p, t) / t.numSMs * efficiency) * 1e6;
   double elementBytes = bitWidth(p.dtype) / 8.0;
-  double load = double(v.blockM + v.blockN) * v.blockK * elementBytes / 70e9 * 1e6; // L2 to one SM: 70 GB/s
-  double latency = (v.math == TileMath::Simt ? 0.020 : 0.035) * v.blockK / (v.math == TileMath::MmaTf32 ? 8 : 16) +
-                   0.03; // one block alone, dependent instructions and a barrier
+  double load = double(v.blockM + v.blockN) * v.blockK * elementBytes / 95e9 * 1e6; // L2 to one SM: 95 GB/s
+  // One block alone: a barrier and dependent instructions.
+  double latency = simt ? 0.03 + 0.02 * v.blockK / 16 : 0.03 + 0.0225 * v.blockK / (32 / elementBytes) / v.warpsK;
   double step = std::max(double(together) * std::max(math, load), latency);
   double time = 2.2 + waves * (1.0 + steps * step + 0.4);
   double memory = p.bytes / (t.memoryGBps * 0.85e9) * 1e6;
   time = std::max(time, 2.2 + memory);
   if (splits > 1) {
     double partial = 2.0 * splits * double(p.rows) * p.cols * p.batch * sumBytes(p.dtype);
-    time += 1.8 + partial / (t.memoryGBps * 1.2e9) * 1e6;
+    time += 2.5 + partial / (t.memoryGBps * 1.2e9) * 1e6;
   }
   return time;
 }
 
 std::optional<TileChoice> chooseTile(const TileProblem &p, const Target &t) {
   std::optional<TileChoice> best;
-  for (const TileVariant &v : kTileVariants) {
+  for (const TileVariant &v : tileVariants()) {
     if (!isLegal(v, p, t))
       continue;
     int64_t steps = llvm::divideCeil(p.depth, v.blockK);

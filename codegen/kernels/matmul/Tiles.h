@@ -22,7 +22,7 @@ enum class TileMath : uint8_t {
 struct TileVariant {
   llvm::StringRef name;
   TileMath math;
-  int blockM, blockN, blockK, stages, warpsM, warpsN;
+  int blockM, blockN, blockK, stages, warpsM, warpsN, warpsK = 1;
 
   int threads() const;
   /// Dynamic shared memory in bytes for elements of `elementBytes` (Simt: of the sum's type).

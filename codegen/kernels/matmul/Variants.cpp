@@ -9,19 +9,28 @@ namespace gpuc {
 
 // clang-format off
 static constexpr TileVariant kTileVariants[] = {
-    // name                math               M    N    K  stages warps
-    {"mma_128x256x32",     TileMath::Mma16,   128, 256, 32, 3, 2, 4},
-    {"mma_128x128x32",     TileMath::Mma16,   128, 128, 32, 4, 2, 4},
-    {"mma_128x128x32_w4",  TileMath::Mma16,   128, 128, 32, 4, 2, 2},
-    {"mma_128x64x32",      TileMath::Mma16,   128,  64, 32, 4, 2, 2},
-    {"mma_64x128x32",      TileMath::Mma16,    64, 128, 32, 4, 2, 2},
-    {"mma_64x64x64",       TileMath::Mma16,    64,  64, 64, 4, 2, 2},
-    {"mma_64x32x64",       TileMath::Mma16,    64,  32, 64, 4, 2, 2},
-    {"mma_32x64x64",       TileMath::Mma16,    32,  64, 64, 4, 2, 2},
-    {"mma_32x32x64",       TileMath::Mma16,    32,  32, 64, 4, 2, 2},
-    {"mma_16x64x64",       TileMath::Mma16,    16,  64, 64, 4, 1, 4},
-    {"mma_16x128x64",      TileMath::Mma16,    16, 128, 64, 4, 1, 4},
-    {"mma_64x16x64",       TileMath::Mma16,    64,  16, 64, 4, 4, 1},
+    // name                math               M    N    K  stages warps M N K
+    {"mma_128x256x64",     TileMath::Mma16,   128, 256, 64, 3, 2, 4, 1},
+    {"mma_128x256x32",     TileMath::Mma16,   128, 256, 32, 4, 2, 4, 1},
+    {"mma_256x128x32",     TileMath::Mma16,   256, 128, 32, 4, 4, 2, 1},
+    {"mma_128x128x64",     TileMath::Mma16,   128, 128, 64, 3, 2, 2, 1},
+    {"mma_128x128x32",     TileMath::Mma16,   128, 128, 32, 4, 2, 4, 1},
+    {"mma_128x128x32_w4",  TileMath::Mma16,   128, 128, 32, 4, 2, 2, 1},
+    {"mma_128x64x64",      TileMath::Mma16,   128,  64, 64, 3, 2, 2, 1},
+    {"mma_64x128x64",      TileMath::Mma16,    64, 128, 64, 3, 2, 2, 1},
+    {"mma_64x64x64",       TileMath::Mma16,    64,  64, 64, 4, 2, 2, 1},
+    {"mma_64x64x128_k2",   TileMath::Mma16,    64,  64,128, 3, 2, 2, 2},
+    {"mma_64x32x64",       TileMath::Mma16,    64,  32, 64, 4, 2, 2, 1},
+    {"mma_64x32x128_k2",   TileMath::Mma16,    64,  32,128, 4, 2, 2, 2},
+    {"mma_32x64x64",       TileMath::Mma16,    32,  64, 64, 4, 2, 2, 1},
+    {"mma_32x64x128_k2",   TileMath::Mma16,    32,  64,128, 4, 2, 2, 2},
+    {"mma_32x32x64",       TileMath::Mma16,    32,  32, 64, 4, 2, 2, 1},
+    {"mma_32x32x128_k2",   TileMath::Mma16,    32,  32,128, 4, 2, 2, 2},
+    {"mma_32x32x256_k4",   TileMath::Mma16,    32,  32,256, 3, 2, 2, 4},
+    {"mma_16x64x64",       TileMath::Mma16,    16,  64, 64, 4, 1, 4, 1},
+    {"mma_16x64x128_k2",   TileMath::Mma16,    16,  64,128, 4, 1, 4, 2},
+    {"mma_64x16x64",       TileMath::Mma16,    64,  16, 64, 4, 4, 1, 1},
+    {"mma_64x16x128_k2",   TileMath::Mma16,    64,  16,128, 4, 4, 1, 2},
     {"tf32_128x128x16",    TileMath::MmaTf32, 128, 128, 16, 4, 2, 4},
     {"tf32_128x64x32",     TileMath::MmaTf32, 128,  64, 32, 3, 2, 2},
     {"tf32_64x128x32",     TileMath::MmaTf32,  64, 128, 32, 3, 2, 2},
@@ -52,7 +61,7 @@ const TileVariant *findTileVariant(llvm::StringRef name) {
 }
 
 int TileVariant::threads() const {
-  return math == TileMath::Simt ? blockM / warpsM * (blockN / warpsN) : warpsM * warpsN * 32;
+  return math == TileMath::Simt ? blockM / warpsM * (blockN / warpsN) : warpsM * warpsN * warpsK * 32;
 }
 
 int64_t TileVariant::sharedBytes(int elementBytes) const {
@@ -60,7 +69,8 @@ int64_t TileVariant::sharedBytes(int elementBytes) const {
     return int64_t(2) * blockK * (blockM + 4 + blockN + 4) * elementBytes;
   int64_t ring = int64_t(stages) * blockK * (blockM + blockN) * elementBytes;
   int64_t slab = int64_t(warpsM) * warpsN * 16 * (blockN / warpsN + 4) * 4;
-  return std::max(ring, slab);
+  int64_t parts = warpsK > 1 ? int64_t(warpsK - 1) * blockM * blockN * 4 : 0;
+  return std::max({ring, slab, parts});
 }
 
 TileMath tileMath(DType dtype, bool tf32) {
@@ -87,8 +97,8 @@ std::string tileConfigText(const TileVariant &v, const TileProblem &p, int split
     llvm::StringRef kind = v.math == TileMath::MmaTf32  ? "MmaTf32F32"
                            : p.dtype == DType::BF16 ? "MmaBf16F32"
                                                     : "MmaF16F32";
-    text += llvm::formatv("  static constexpr int kStages = {0}, kWarpsM = {1}, kWarpsN = {2};\n", v.stages, v.warpsM,
-                          v.warpsN);
+    text += llvm::formatv("  static constexpr int kStages = {0}, kWarpsM = {1}, kWarpsN = {2}, kWarpsK = {3};\n", v.stages,
+                          v.warpsM, v.warpsN, v.warpsK);
     text += llvm::formatv("  using Mma = arch::{0};\n", kind);
   }
   return text + "};\n";

@@ -15,14 +15,15 @@ struct SumWords { ///< addition modulo 2^n, or of floats
   template <typename T> GPUC_DEVICE T operator()(T a, T b) const { return a + b; }
 };
 
-/// Loads one access; what does not exist is zero.
-template <typename Source>
+/// Loads one access; what does not exist is zero. kInside: all of it is known to exist, so that the compiler can issue
+/// many loads before it waits for the first.
+template <bool kInside, typename Source>
 GPUC_DEVICE Vec<typename Source::T, Source::kAccess> loadAccess(const Source &source, const typename Source::Row &row,
                                                                 i32 k) {
   using T = typename Source::T;
   i32 count;
   const T *from = source.locate(row, k, 0, count);
-  if (count == Source::kAccess)
+  if (kInside || count == Source::kAccess)
     return ldVec<Source::kAccess>(from);
   Vec<T, Source::kAccess> v;
 #pragma unroll
@@ -38,7 +39,7 @@ template <typename Config, typename SourceA, typename SourceB> struct GemvAlongD
   using S = Sum<T>;
   static constexpr int kM = Config::kM, kColumns = Config::kColumns, kSlices = Config::kSlices;
   static constexpr int kThreads = 32 * kColumns * kSlices, kBlockN = kColumns;
-  static constexpr int kAccess = SourceB::kAccess, kUnroll = 4;
+  static constexpr int kAccess = SourceB::kAccess, kUnroll = kM <= 2 ? 4 : kM <= 4 ? 2 : 1;
   static_assert(SourceB::kDepthContiguous && SourceA::kDepthContiguous, "operands are read along the depth");
   static_assert(SourceA::kAccess == kAccess, "A and B are read in equal pieces");
   struct Shared {
@@ -50,31 +51,18 @@ template <typename Config, typename SourceA, typename SourceB> struct GemvAlongD
                               i32 firstCol) {
     int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
     int column = warp / kSlices, slice = warp % kSlices;
-    typename SourceB::Row colB = b.row(firstCol + column);
+    i32 col = firstCol + column < i32(Config::kN) ? firstCol + column : i32(Config::kN) - 1; // past the end: not stored
+    typename SourceB::Row colB = b.row(col);
     typename SourceA::Row rowA[kM];
 #pragma unroll
     for (int m = 0; m < kM; ++m)
       rowA[m] = a.row(m);
     S sum[kM] = {};
-    constexpr i32 kStep = 32 * kSlices * kAccess;
-    for (i32 k = (slice * 32 + lane) * kAccess; k < i32(Config::kK); k += kStep * kUnroll) {
-      Vec<T, kAccess> w[kUnroll];
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u)
-        w[u] = loadAccess(b, colB, k + u * kStep);
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        if (k + u * kStep >= i32(Config::kK))
-          break;
-#pragma unroll
-        for (int m = 0; m < kM; ++m) {
-          Vec<T, kAccess> x = loadAccess(a, rowA[m], k + u * kStep);
-#pragma unroll
-          for (int i = 0; i < kAccess; ++i)
-            sum[m] += cast<S>(x[i]) * cast<S>(w[u][i]);
-        }
-      }
-    }
+    i32 k = (slice * 32 + lane) * kAccess;
+    for (; k + (kUnroll - 1) * kStep + kAccess <= i32(Config::kK); k += kUnroll * kStep)
+      accumulate<true, kUnroll>(sum, a, b, rowA, colB, k);
+    for (; k < i32(Config::kK); k += kStep)
+      accumulate<false, 1>(sum, a, b, rowA, colB, k);
 #pragma unroll
     for (int m = 0; m < kM; ++m) {
       S total = warpReduce(sum[m], SumWords{});
@@ -92,6 +80,28 @@ template <typename Config, typename SourceA, typename SourceB> struct GemvAlongD
       output.store(one, z, item / kColumns, firstCol + item % kColumns);
     }
   }
+
+private:
+  static constexpr i32 kStep = 32 * kSlices * kAccess;
+  template <bool kInside, int kCount>
+  GPUC_DEVICE static void accumulate(S (&sum)[kM], const SourceA &a, const SourceB &b,
+                                     const typename SourceA::Row (&rowA)[kM], const typename SourceB::Row &colB, i32 k) {
+    Vec<T, kAccess> w[kCount], x[kCount][kM];
+#pragma unroll
+    for (int u = 0; u < kCount; ++u) {
+      w[u] = loadAccess<kInside>(b, colB, k + u * kStep);
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+        x[u][m] = loadAccess<kInside>(a, rowA[m], k + u * kStep);
+    }
+#pragma unroll
+    for (int u = 0; u < kCount; ++u)
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+#pragma unroll
+        for (int i = 0; i < kAccess; ++i)
+          sum[m] += cast<S>(x[u][m][i]) * cast<S>(w[u][i]);
+  }
 };
 
 /// B with its columns contiguous: a thread computes one access of columns for one of kSlices interleaved parts of the
@@ -100,7 +110,7 @@ template <typename Config, typename SourceA, typename SourceB> struct GemvAlongC
   using T = typename SourceB::T;
   using S = Sum<T>;
   static constexpr int kM = Config::kM, kColumns = Config::kColumns, kSlices = Config::kSlices;
-  static constexpr int kAccess = SourceB::kAccess, kUnroll = 8;
+  static constexpr int kAccess = SourceB::kAccess, kUnroll = kM <= 2 ? 8 : 4;
   static constexpr int kThreads = kColumns * kSlices, kBlockN = kColumns * kAccess;
   static_assert(SourceA::kAccess == 1, "A is read element by element");
   struct Shared {
@@ -117,24 +127,12 @@ template <typename Config, typename SourceA, typename SourceB> struct GemvAlongC
     for (int m = 0; m < kM; ++m)
       rowA[m] = a.row(m);
     S sum[kM][kAccess] = {};
-    for (i32 k = slice; k < i32(Config::kK); k += kSlices * kUnroll) {
-      Vec<T, kAccess> w[kUnroll];
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u)
-        w[u] = loadAccess(b, colsB, k + u * kSlices);
-#pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        if (k + u * kSlices >= i32(Config::kK))
-          break;
-#pragma unroll
-        for (int m = 0; m < kM; ++m) {
-          S x = cast<S>(loadAccess(a, rowA[m], k + u * kSlices)[0]);
-#pragma unroll
-          for (int i = 0; i < kAccess; ++i)
-            sum[m][i] += x * cast<S>(w[u][i]);
-        }
-      }
-    }
+    i32 k = slice;
+    if (firstCol + (column + 1) * kAccess <= i32(Config::kN))
+      for (; k + (kUnroll - 1) * kSlices < i32(Config::kK); k += kUnroll * kSlices)
+        accumulate<true, kUnroll>(sum, a, b, rowA, colsB, k);
+    for (; k < i32(Config::kK); k += kSlices)
+      accumulate<false, 1>(sum, a, b, rowA, colsB, k);
 #pragma unroll
     for (int m = 0; m < kM; ++m) {
 #pragma unroll
@@ -152,6 +150,28 @@ template <typename Config, typename SourceA, typename SourceB> struct GemvAlongC
       }
       arch::syncThreads();
     }
+  }
+
+private:
+  template <bool kInside, int kCount>
+  GPUC_DEVICE static void accumulate(S (&sum)[kM][kAccess], const SourceA &a, const SourceB &b,
+                                     const typename SourceA::Row (&rowA)[kM], const typename SourceB::Row &colsB, i32 k) {
+    Vec<T, kAccess> w[kCount];
+    S x[kCount][kM];
+#pragma unroll
+    for (int u = 0; u < kCount; ++u) {
+      w[u] = loadAccess<kInside>(b, colsB, k + u * kSlices);
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+        x[u][m] = cast<S>(loadAccess<kInside>(a, rowA[m], k + u * kSlices)[0]);
+    }
+#pragma unroll
+    for (int u = 0; u < kCount; ++u)
+#pragma unroll
+      for (int m = 0; m < kM; ++m)
+#pragma unroll
+        for (int i = 0; i < kAccess; ++i)
+          sum[m][i] += x[u][m] * cast<S>(w[u][i]);
   }
 };
 

@@ -2,8 +2,8 @@
 // A block's tile of a product on tensor cores (sm_80 and later): cp.async ring of kStages, ldmatrix fragments double
 // buffered in registers, mma.sync, float accumulation. The structure is that of CUTLASS' multistage SM80 mainloop.
 //
-// Config: kM, kN, kK, kBatch, kSplits (problem), kBlockM, kBlockN, kBlockK, kStages, kWarpsM, kWarpsN (tile), Mma (an
-// instruction kind of mma_sm80.cuh). Call prepare, requestConstants, (griddepWait, griddepLaunch), requestRest,
+// Config: kM, kN, kK, kBatch, kSplits (problem), kBlockM, kBlockN, kBlockK, kStages, kWarpsM, kWarpsN (tile), kWarpsK (groups
+// of warps that share the tile and take turns along the depth), Mma (an instruction kind of mma_sm80.cuh). Call prepare, requestConstants, (griddepWait, griddepLaunch), requestRest,
 // multiply, store in this order, all threads.
 #pragma once
 #include "arch/barrier.cuh"
@@ -15,13 +15,14 @@ namespace gpuc {
 template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
   using T = typename SourceA::T;
   using Mma = typename Config::Mma;
-  static constexpr int kWarps = Config::kWarpsM * Config::kWarpsN, kThreads = kWarps * 32;
+  static constexpr int kWarps = Config::kWarpsM * Config::kWarpsN, kThreads = kWarps * Config::kWarpsK * 32;
   static constexpr int kWarpM = Config::kBlockM / Config::kWarpsM, kWarpN = Config::kBlockN / Config::kWarpsN;
   static constexpr int kMi = kWarpM / Mma::kM, kNi = kWarpN / Mma::kN; ///< instructions of a warp
-  static constexpr int kInner = Config::kBlockK / Mma::kK;             ///< instructions along a step of the depth
+  static constexpr int kInner = Config::kBlockK / Mma::kK / Config::kWarpsK; ///< of a warp, along a step of the depth
   static constexpr int kStages = Config::kStages;
   static_assert(kMi * Mma::kM == kWarpM && kNi * Mma::kN == kWarpN && kNi % 2 == 0, "warp tiles are multiples of 16x16");
-  static_assert(kStages >= 2, "the ring needs two stages");
+  static_assert(kStages >= 3, "a stage is refilled while the next two are read");
+  static_assert(kInner >= 2 && kInner % 2 == 0, "fragments alternate between two buffers");
 
   using TileA = OperandTile<SourceA, Config::kBlockM, Config::kBlockK, kThreads>;
   using TileB = OperandTile<SourceB, Config::kBlockN, Config::kBlockK, kThreads>;
@@ -34,6 +35,7 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
   union Shared {
     Ring ring;
     float slab[kWarps][Mma::kM * kSlabStride]; // (WARP, 16 x WARP_N): turns fragments into rows for the stores
+    float parts[Config::kWarpsK > 1 ? Config::kWarpsK - 1 : 1][Config::kWarpsK > 1 ? kMi * kNi * 4 : 1][kWarps * 32]; // of other groups
   };
 
   Shared &shared;
@@ -75,38 +77,48 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
   }
 
   GPUC_DEVICE void multiply() {
-    int warp = int(threadIdx.x) / 32;
-    int row = warp / Config::kWarpsN * kWarpM, col = warp % Config::kWarpsN * kWarpN;
+    int warp = int(threadIdx.x) / 32 % kWarps, part = int(threadIdx.x) / 32 / kWarps;
+    int row = warp / Config::kWarpsN * kWarpM, col = warp % Config::kWarpsN * kWarpN, first = part * kInner;
     int stage = 0, refill = kStages - 1;
-    for (i32 step = 0; step < coord.steps; ++step) {
+    u32 fragmentsA[2][kMi][4], fragmentsB[2][kNi][2];
+    if (coord.steps > 0) {
       arch::cpAsyncWait<kStages - 2>();
       arch::syncThreads();
+      TileA::loadA(fragmentsA[0], shared.ring.a[0], row, first);
+      TileB::loadB(fragmentsB[0], shared.ring.b[0], col, first);
+    }
+    for (i32 step = 0; step < coord.steps; ++step) {
       bool more = step + kStages - 1 < coord.steps;
-      i32 k = (coord.firstStep + step + kStages - 1) * Config::kBlockK;
-      if (more) {
-        tileA.request(sourceA, shared.ring.a[refill], k);
-        tileB.request(sourceB, shared.ring.b[refill], k);
-      }
-      arch::cpAsyncCommit();
-
-      u32 fragmentsA[2][kMi][4], fragmentsB[2][kNi][2];
-      TileA::loadA(fragmentsA[0], shared.ring.a[stage], row, 0);
-      TileB::loadB(fragmentsB[0], shared.ring.b[stage], col, 0);
+      int target = refill; // everyone has read this stage before the last barrier
 #pragma unroll
       for (int inner = 0; inner < kInner; ++inner) {
-        if (inner + 1 < kInner) {
-          TileA::loadA(fragmentsA[(inner + 1) % 2], shared.ring.a[stage], row, inner + 1);
-          TileB::loadB(fragmentsB[(inner + 1) % 2], shared.ring.b[stage], col, inner + 1);
+        if (inner + 1 == kInner) {
+          arch::cpAsyncWait<kStages - 2>();
+          arch::syncThreads();
+          stage = stage + 1 == kStages ? 0 : stage + 1;
+          refill = refill + 1 == kStages ? 0 : refill + 1;
+        }
+        // The fragments of the instruction after this one; after the last step nobody uses them.
+        int ahead = (inner + 1) % kInner;
+        TileA::loadA(fragmentsA[(inner + 1) % 2], shared.ring.a[stage], row, first + ahead);
+        TileB::loadB(fragmentsB[(inner + 1) % 2], shared.ring.b[stage], col, first + ahead);
+        if (inner == 0) {
+          if (more) {
+            i32 k = (coord.firstStep + step + kStages - 1) * Config::kBlockK;
+            tileA.request(sourceA, shared.ring.a[target], k);
+            tileB.request(sourceB, shared.ring.b[target], k);
+          }
+          arch::cpAsyncCommit();
         }
         arch::mmaTile<Mma, kMi, kNi>(acc, fragmentsA[inner % 2], fragmentsB[inner % 2]);
       }
       if (more) {
-        tileA.finish(shared.ring.a[refill]);
-        tileB.finish(shared.ring.b[refill]);
+        tileA.finish(shared.ring.a[target]);
+        tileB.finish(shared.ring.b[target]);
       }
-      stage = stage + 1 == kStages ? 0 : stage + 1;
-      refill = refill + 1 == kStages ? 0 : refill + 1;
     }
+    if constexpr (Config::kWarpsK > 1)
+      addParts();
   }
 
   /// Passes the tile's elements that exist to `output`, Output::kLanes columns at a time where they fit.
@@ -114,9 +126,11 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
     constexpr int kLanes = Output::kLanes, kLineItems = kWarpN / kLanes, kItems = Mma::kM * kLineItems;
     static_assert(kItems % 32 == 0, "a warp stores whole passes");
     int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
-    i32 row = coord.row + warp / Config::kWarpsN * kWarpM, col = coord.col + warp % Config::kWarpsN * kWarpN;
     arch::syncThreads(); // the slab lies over the ring
-    float(&slab)[Mma::kM * kSlabStride] = shared.slab[warp];
+    if (warp >= kWarps)
+      return; // its sums are in those of the first group
+    i32 row = coord.row + warp / Config::kWarpsN * kWarpM, col = coord.col + warp % Config::kWarpsN * kWarpN;
+    float (&slab)[Mma::kM * kSlabStride] = shared.slab[warp];
 #pragma unroll
     for (int i = 0; i < kMi; ++i) {
 #pragma unroll
@@ -137,6 +151,23 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
   }
 
 private:
+  /// Adds the sums of all groups of warps to those of the first, in order.
+  GPUC_DEVICE void addParts() {
+    int part = int(threadIdx.x) / (kWarps * 32), thread = int(threadIdx.x) % (kWarps * 32);
+    arch::syncThreads(); // the sums lie over the ring
+#pragma unroll
+    for (int i = 0; i < kMi * kNi * 4; ++i)
+      if (part > 0)
+        shared.parts[part - 1][i][thread] = acc[i / 4 / kNi][i / 4 % kNi][i % 4];
+    arch::syncThreads();
+    if (part > 0)
+      return;
+#pragma unroll
+    for (int p = 0; p < Config::kWarpsK - 1; ++p)
+#pragma unroll
+      for (int i = 0; i < kMi * kNi * 4; ++i)
+        acc[i / 4 / kNi][i / 4 % kNi][i % 4] += shared.parts[p][i][thread];
+  }
   template <bool kConstants> GPUC_DEVICE void requestStage(int stage, i32 step) {
     i32 k = (coord.firstStep + step) * Config::kBlockK;
     if (SourceA::kConstant == kConstants) {

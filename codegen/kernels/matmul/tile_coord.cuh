@@ -85,8 +85,12 @@ GPUC_DEVICE void reduceSplits(const Acc *scratch, const Output &output, i64 item
     for (int i = 0; i < kLanes; ++i)
       sum[i] += v[i];
   }
+  typename Output::Acc values[kLanes];
+#pragma unroll
+  for (int i = 0; i < kLanes; ++i)
+    values[i] = cast<typename Output::Acc>(sum[i]);
   i64 line = at / i64(Config::kN);
-  output.store(sum, i32(line / i64(Config::kM)), i32(line % i64(Config::kM)), i32(at % i64(Config::kN)));
+  output.store(values, i32(line / i64(Config::kM)), i32(line % i64(Config::kM)), i32(at % i64(Config::kN)));
 }
 
 } // namespace gpuc

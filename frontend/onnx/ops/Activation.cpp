@@ -76,12 +76,18 @@ static LogicalResult shrink(NodeContext &ctx) {
   return e.out(e.select(below, e.add(x, b), e.select(above, e.sub(x, b), e.scalar(0, x))));
 }
 
-// The slope broadcasts to x, never the other way round.
+// The slope broadcasts to x, never the other way round. Before 7 a vector holds one slope per channel.
 static LogicalResult prelu(NodeContext &ctx) {
   Emit e(ctx);
   Value x = e.in(0), slope = e.in(1);
   if (!x || !slope)
     return failure();
+  int64_t rank = tensorType(x).getRank(), count = tensorType(slope).getNumElements();
+  if (ctx.since() < 7 && tensorType(slope).getRank() == 1 && rank > 2 && count != 1) {
+    Ints perChannel(rank - 1, 1);
+    perChannel[0] = count;
+    slope = e.reshape(slope, perChannel);
+  }
   if (!e.broadcastsTo(shapeOf(slope), shapeOf(x)))
     return ctx.error("input 1 of shape " + shapeText(shapeOf(slope)) +
                      " does not broadcast to input 0 of shape " + shapeText(shapeOf(x)));
@@ -105,7 +111,7 @@ void registerActivationOps(OpRegistry &r) {
   r.add("", "Gelu", {20}, gelu);
   r.add("", "Swish", {24}, swish);
   r.add("", "Shrink", {9}, shrink, {}, "floating-point types only");
-  r.add("", "PRelu", {7, 9, 16}, prelu);
+  r.add("", "PRelu", {6, 7, 9, 16}, prelu);
 }
 
 } // namespace gpuc::frontend

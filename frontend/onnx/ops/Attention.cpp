@@ -249,8 +249,7 @@ static LogicalResult attention(NodeContext &ctx) {
   return e.out(y);
 }
 
-//===--- RotaryEmbedding
-//-----------------------------------------------------------------------------------------===//
+//===--- RotaryEmbedding --------------------------------------------------------------------------------===//
 
 /// The cache as [B or 1, S, half], taken at position_ids when they are given.
 static Value readCache(Emit &e, Value cache, Value positions, int64_t batch, int64_t length, int64_t half) {

@@ -81,8 +81,7 @@ static LogicalResult constantOfShape(NodeContext &ctx) {
   return e.out(e.expand(e.reshape(one, {}), *shape));
 }
 
-//===--- Range
-//---------------------------------------------------------------------------------------------------===//
+//===--- Range ------------------------------------------------------------------------------------------===//
 
 /// One constant number of any integer type.
 static std::optional<int64_t> oneInt(NodeContext &ctx, unsigned i) {

@@ -63,8 +63,7 @@ static LogicalResult gemm(NodeContext &ctx) {
   return e.out(e.add(y, *beta != 1 ? e.mul(c, e.scalar(*beta, c)) : c));
 }
 
-//===--- Einsum
-//--------------------------------------------------------------------------------------------------===//
+//===--- Einsum -----------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -329,7 +328,7 @@ static LogicalResult einsum(NodeContext &ctx) {
 
 void registerContractionOps(OpRegistry &r) {
   r.add("", "MatMul", {1, 9, 13}, matMul);
-  r.add("", "Gemm", {7, 9, 11, 13}, gemm);
+  r.add("", "Gemm", {6, 7, 9, 11, 13}, gemm);
   r.add("", "Einsum", {12}, einsum);
 }
 

@@ -27,7 +27,7 @@ template <BinaryKind kind> static LogicalResult binaryOp(NodeContext &ctx) {
     return failure();
   if (elementTypeOf(a).isInteger(1) || elementTypeOf(b).isInteger(1))
     return ctx.error("the inputs must be numbers, got bool");
-  return e.out(e.binary(kind, a, b));
+  return e.out(ctx.since() < 7 ? e.legacyBinary(kind, a, b) : e.binary(kind, a, b));
 }
 
 // fmod=0 takes the divisor's sign and is for integers only, fmod=1 takes the dividend's.
@@ -112,8 +112,7 @@ static LogicalResult where(NodeContext &ctx) {
   return e.out(e.select(e.in(0), e.in(1), e.in(2)));
 }
 
-//===--- casts
-//---------------------------------------------------------------------------------------------------===//
+//===--- casts ------------------------------------------------------------------------------------------===//
 
 static LogicalResult castTo(NodeContext &ctx, Type to) {
   FailureOr<Value> x = ctx.input(0, /*allowStorageType=*/true);
@@ -165,11 +164,11 @@ void registerElementwiseOps(OpRegistry &r) {
   r.add("", "Asinh", {9, 22}, unaryOp<UnaryKind::Asinh>);
   r.add("", "Acosh", {9, 22}, unaryOp<UnaryKind::Acosh>);
   r.add("", "Atanh", {9, 22}, unaryOp<UnaryKind::Atanh>);
-  r.add("", "Add", {7, 13, 14}, binaryOp<BinaryKind::Add>);
-  r.add("", "Sub", {7, 13, 14}, binaryOp<BinaryKind::Sub>);
-  r.add("", "Mul", {7, 13, 14}, binaryOp<BinaryKind::Mul>);
-  r.add("", "Div", {7, 13, 14}, binaryOp<BinaryKind::Div>);
-  r.add("", "Pow", {7, 12, 13, 15}, binaryOp<BinaryKind::Pow>);
+  r.add("", "Add", {6, 7, 13, 14}, binaryOp<BinaryKind::Add>);
+  r.add("", "Sub", {6, 7, 13, 14}, binaryOp<BinaryKind::Sub>);
+  r.add("", "Mul", {6, 7, 13, 14}, binaryOp<BinaryKind::Mul>);
+  r.add("", "Div", {6, 7, 13, 14}, binaryOp<BinaryKind::Div>);
+  r.add("", "Pow", {1, 7, 12, 13, 15}, binaryOp<BinaryKind::Pow>);
   r.add("", "Mod", {10, 13}, mod);
   r.add("", "BitShift", {11}, bitShift);
   r.add("", "Sum", {6, 8, 13}, variadic<BinaryKind::Add>);

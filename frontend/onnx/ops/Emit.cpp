@@ -17,8 +17,7 @@ static std::string typeText(Value v) {
   return std::string(text);
 }
 
-//===--- in and out
-//----------------------------------------------------------------------------------------------===//
+//===--- in and out -------------------------------------------------------------------------------------===//
 
 Value Emit::in(unsigned i) {
   FailureOr<Value> v = ctx.input(i);
@@ -64,8 +63,17 @@ bool Emit::sameType(Value a, Value b, const Twine &what) {
   return false;
 }
 
-//===--- checks
-//--------------------------------------------------------------------------------------------------===//
+Type Emit::floatTypeAttr(StringRef name, std::optional<int64_t> dflt) {
+  FailureOr<Type> type = ctx.elementTypeAttr(name, dflt);
+  if (mlir::failed(type))
+    return Type();
+  if (isa<FloatType>(*type) && isComputeType(*toDType(*type)))
+    return *type;
+  fail("attribute '" + name + "' names no floating-point type to compute with");
+  return Type();
+}
+
+//===--- checks -----------------------------------------------------------------------------------------===//
 
 bool Emit::sizeOk(ArrayRef<int64_t> shape) {
   std::optional<int64_t> count = checkedProduct(shape);
@@ -116,8 +124,7 @@ std::optional<Ints> Emit::axes(ArrayRef<int64_t> list, int64_t rank, StringRef w
   return result;
 }
 
-//===--- pointwise
-//-----------------------------------------------------------------------------------------------===//
+//===--- pointwise --------------------------------------------------------------------------------------===//
 
 Value Emit::unary(UnaryKind kind, Value x, double alpha, double beta) {
   return x ? ctx.create<UnaryOp>(kind, x, alpha, beta) : Value();
@@ -127,6 +134,25 @@ Value Emit::binary(BinaryKind kind, Value a, Value b) {
       !broadcast(shapeOf(a), shapeOf(b)))
     return Value();
   return ctx.create<BinaryOp>(kind, a, b);
+}
+Value Emit::legacyBinary(BinaryKind kind, Value a, Value b) {
+  FailureOr<int64_t> broadcasts = ctx.intAttr("broadcast", 0), axisAttr = ctx.intAttr("axis", -1);
+  if (!a || !b || mlir::failed(broadcasts) || mlir::failed(axisAttr))
+    return Value();
+  int64_t rank = tensorType(a).getRank();
+  if (*broadcasts && ctx.hasAttr("axis")) {
+    FailureOr<int64_t> axis = ctx.normalizeAxis(*axisAttr, rank, "attribute 'axis'");
+    if (mlir::failed(axis))
+      return Value();
+    Ints shape(shapeOf(b));
+    if (*axis + int64_t(shape.size()) < rank)
+      shape.append(rank - *axis - shape.size(), 1);
+    b = reshape(b, shape);
+  }
+  if (b && (*broadcasts ? !broadcastsTo(shapeOf(b), shapeOf(a)) : shapeOf(a) != shapeOf(b)))
+    return fail("input 1 of shape " + shapeText(shapeOf(b)) + " does not fit input 0 of shape " +
+                shapeText(shapeOf(a)));
+  return binary(kind, a, b);
 }
 Value Emit::select(Value condition, Value x, Value y) {
   if (!condition || !x || !y || !sameType(x, y, "an operand"))
@@ -143,8 +169,7 @@ Value Emit::scalar(double value, Value like) {
   return like ? ctx.scalar(value, elementTypeOf(like)) : Value();
 }
 
-//===--- movement
-//------------------------------------------------------------------------------------------------===//
+//===--- movement ---------------------------------------------------------------------------------------===//
 
 Value Emit::reshape(Value x, ArrayRef<int64_t> shape) {
   if (!x || !sizeOk(shape))
@@ -228,8 +253,7 @@ Value Emit::iota(int64_t count) {
   return constant(t);
 }
 
-//===--- the rest
-//------------------------------------------------------------------------------------------------===//
+//===--- the rest ---------------------------------------------------------------------------------------===//
 
 Value Emit::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes, bool keepdims) {
   return x ? ctx.create<ReduceOp>(ReduceKindAttr::get(mlirContext(), kind), x, axes, keepdims) : Value();

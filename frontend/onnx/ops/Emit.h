@@ -52,6 +52,8 @@ public:
   mlir::Value sub(mlir::Value a, mlir::Value b) { return binary(BinaryKind::Sub, a, b); }
   mlir::Value mul(mlir::Value a, mlir::Value b) { return binary(BinaryKind::Mul, a, b); }
   mlir::Value div(mlir::Value a, mlir::Value b) { return binary(BinaryKind::Div, a, b); }
+  /// Before opset 7 operand b broadcasts only when attribute 'broadcast' says so, from axis 'axis' on.
+  mlir::Value legacyBinary(BinaryKind kind, mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
   mlir::Value cast(mlir::Value x, mlir::Type elementType);
   mlir::Value scalar(double value, mlir::Value like); ///< rank 0, of the element type of `like`

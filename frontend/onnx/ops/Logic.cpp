@@ -9,7 +9,8 @@ namespace gpuc::frontend {
 
 template <BinaryKind kind> static LogicalResult compare(NodeContext &ctx) {
   Emit e(ctx);
-  return e.out(e.binary(kind, e.in(0), e.in(1)));
+  Value a = e.in(0), b = e.in(1);
+  return e.out(ctx.since() < 7 ? e.legacyBinary(kind, a, b) : e.binary(kind, a, b));
 }
 
 template <BinaryKind kind> static LogicalResult logical(NodeContext &ctx) {
@@ -19,7 +20,7 @@ template <BinaryKind kind> static LogicalResult logical(NodeContext &ctx) {
     return failure();
   if (!elementTypeOf(a).isInteger(1) || !elementTypeOf(b).isInteger(1))
     return ctx.error("the inputs must be bool");
-  return e.out(e.binary(kind, a, b));
+  return e.out(ctx.since() < 7 ? e.legacyBinary(kind, a, b) : e.binary(kind, a, b));
 }
 
 template <BinaryKind kind> static LogicalResult bitwise(NodeContext &ctx) {
@@ -67,14 +68,14 @@ static LogicalResult isInf(NodeContext &ctx) {
 }
 
 void registerLogicOps(OpRegistry &r) {
-  r.add("", "Equal", {7, 11, 13, 19}, compare<BinaryKind::Eq>);
-  r.add("", "Less", {7, 9, 13}, compare<BinaryKind::Lt>);
+  r.add("", "Equal", {1, 7, 11, 13, 19}, compare<BinaryKind::Eq>);
+  r.add("", "Less", {1, 7, 9, 13}, compare<BinaryKind::Lt>);
   r.add("", "LessOrEqual", {12, 16}, compare<BinaryKind::Le>);
-  r.add("", "Greater", {7, 9, 13}, compare<BinaryKind::Gt>);
+  r.add("", "Greater", {1, 7, 9, 13}, compare<BinaryKind::Gt>);
   r.add("", "GreaterOrEqual", {12, 16}, compare<BinaryKind::Ge>);
-  r.add("", "And", {7}, logical<BinaryKind::And>);
-  r.add("", "Or", {7}, logical<BinaryKind::Or>);
-  r.add("", "Xor", {7}, logical<BinaryKind::Xor>);
+  r.add("", "And", {1, 7}, logical<BinaryKind::And>);
+  r.add("", "Or", {1, 7}, logical<BinaryKind::Or>);
+  r.add("", "Xor", {1, 7}, logical<BinaryKind::Xor>);
   r.add("", "Not", {1}, logicalNot);
   r.add("", "BitwiseAnd", {18}, bitwise<BinaryKind::BitAnd>);
   r.add("", "BitwiseOr", {18}, bitwise<BinaryKind::BitOr>);

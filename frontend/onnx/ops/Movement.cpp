@@ -37,8 +37,7 @@ static LogicalResult concat(NodeContext &ctx) {
   return failed(axis) ? failure() : e.out(e.concat(xs, *axis));
 }
 
-//===--- Split
-//---------------------------------------------------------------------------------------------------===//
+//===--- Split ------------------------------------------------------------------------------------------===//
 
 static LogicalResult splitInto(NodeContext &ctx, Value x, int64_t axis, ArrayRef<int64_t> sizes) {
   Emit e(ctx);
@@ -104,8 +103,7 @@ static LogicalResult split(NodeContext &ctx) {
   return splitInto(ctx, x, *axis, equal);
 }
 
-//===--- Slice
-//---------------------------------------------------------------------------------------------------===//
+//===--- Slice ------------------------------------------------------------------------------------------===//
 
 // Negative bounds count from the end once and are then clamped: the usual sentinels are huge numbers.
 static LogicalResult sliceWith(NodeContext &ctx, Value x, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends,
@@ -170,8 +168,7 @@ static LogicalResult slice(NodeContext &ctx) {
   return sliceWith(ctx, x, *starts, *ends, *axes, *steps);
 }
 
-//===--- Pad, Tile
-//-----------------------------------------------------------------------------------------------===//
+//===--- Pad, Tile --------------------------------------------------------------------------------------===//
 
 // Negative amounts crop; beside a positive amount only the constant mode defines them.
 static LogicalResult padWith(NodeContext &ctx, Value x, ArrayRef<int64_t> pads, ArrayRef<int64_t> axes,
@@ -270,8 +267,7 @@ static LogicalResult tile(NodeContext &ctx) {
   return any ? e.out(ctx.create<TileOp>(x, ArrayRef<int64_t>(*repeats))) : ctx.setOutput(0, x);
 }
 
-//===--- DepthToSpace, SpaceToDepth, Trilu
-//-----------------------------------------------------------------------===//
+//===--- DepthToSpace, SpaceToDepth, Trilu --------------------------------------------------------------===//
 
 template <bool toSpace> static LogicalResult depthSpace(NodeContext &ctx) {
   Emit e(ctx);

@@ -18,21 +18,21 @@ static Type statisticsType(Emit &e, Value x) {
 /// The element type named by attribute 'stash_type' (float by default); null after an error.
 static Type stashType(Emit &e) { return e.floatTypeAttr("stash_type", 1); }
 
-//===--- BatchNormalization
-//--------------------------------------------------------------------------------------===//
+//===--- BatchNormalization -----------------------------------------------------------------------------===//
 
 // y = x * inv + (bias - mean * inv) with inv = scale / sqrt(variance + epsilon). Before 9, spatial=0 has
-// statistics per position instead of per channel. Before 14 the other outputs mean training, from then on
-// training_mode does.
+// statistics per position instead of per channel. What asks for training: is_test=0 before 7, further outputs
+// before 14, training_mode from then on.
 static LogicalResult batchNorm(NodeContext &ctx) {
   Emit e(ctx);
   Value x = e.in(0), scale = e.in(1), bias = e.in(2), mean = e.in(3), variance = e.in(4);
   FailureOr<double> epsilon = ctx.floatAttr("epsilon", double(1e-5f));
-  FailureOr<int64_t> spatial = ctx.intAttr("spatial", 1), training = ctx.intAttr("training_mode", 0);
+  FailureOr<int64_t> spatial = ctx.intAttr("spatial", 1), training = ctx.intAttr("training_mode", 0),
+                     isTest = ctx.intAttr("is_test", ctx.since() < 7 ? 0 : 1);
   if (!x || !scale || !bias || !mean || !variance || !e.floatOnly(x) || failed(epsilon) || failed(spatial) ||
-      failed(training))
+      failed(training) || failed(isTest))
     return failure();
-  bool asksTraining = *training != 0;
+  bool asksTraining = *training != 0 || *isTest == 0;
   for (unsigned i = 1; i < ctx.numOutputs(); ++i)
     asksTraining |= ctx.outputUsed(i);
   if (asksTraining)
@@ -62,8 +62,7 @@ static LogicalResult batchNorm(NodeContext &ctx) {
   return e.out(e.add(e.mul(x, inv), shift));
 }
 
-//===--- LayerNormalization, RMSNormalization
-//--------------------------------------------------------------------===//
+//===--- LayerNormalization, RMSNormalization -----------------------------------------------------------===//
 
 /// True when `v` broadcasts to the axes of `shape` from `axis` on, that is, does not vary along the others.
 static bool fitsNormalized(Emit &e, Value v, ArrayRef<int64_t> shape, int64_t axis) {
@@ -147,8 +146,7 @@ static LogicalResult rmsNorm(NodeContext &ctx) {
   return e.out(whole ? y : e.mul(e.cast(y, elementTypeOf(scale)), scale));
 }
 
-//===--- GroupNormalization, InstanceNormalization, LRN
-//----------------------------------------------------------===//
+//===--- GroupNormalization, InstanceNormalization, LRN -------------------------------------------------===//
 
 static LogicalResult groupNormOf(NodeContext &ctx, std::optional<int64_t> groupsGiven,
                                  bool parametersPerGroup) {
@@ -202,8 +200,7 @@ static LogicalResult lrn(NodeContext &ctx) {
                                  e.f64(*bias)));
 }
 
-//===--- MeanVarianceNormalization, LpNormalization
-//--------------------------------------------------------------===//
+//===--- MeanVarianceNormalization, LpNormalization -----------------------------------------------------===//
 
 // (x - mean) / (standard deviation + 1e-9), as the function body of the schema says.
 static LogicalResult meanVariance(NodeContext &ctx) {
@@ -239,8 +236,7 @@ static LogicalResult lpNorm(NodeContext &ctx) {
   return e.out(e.div(x, e.select(isZero, e.scalar(1, x), norm)));
 }
 
-//===--- Softmax, LogSoftmax, Hardmax
-//----------------------------------------------------------------------------===//
+//===--- Softmax, LogSoftmax, Hardmax -------------------------------------------------------------------===//
 
 // From 13 on along one axis. Before, the tensor is flattened to 2-D at `axis` and normalised over the whole
 // second part.
@@ -286,7 +282,7 @@ static LogicalResult hardmax(NodeContext &ctx) {
 }
 
 void registerNormalizationOps(OpRegistry &r) {
-  r.add("", "BatchNormalization", {7, 9, 14, 15}, batchNorm, {}, "inference only");
+  r.add("", "BatchNormalization", {6, 7, 9, 14, 15}, batchNorm, {}, "inference only");
   r.add("", "LayerNormalization", {17}, layerNorm);
   r.add("", "RMSNormalization", {23}, rmsNorm);
   r.add("", "GroupNormalization", {18, 21}, groupNorm);

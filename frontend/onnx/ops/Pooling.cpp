@@ -136,7 +136,7 @@ static LogicalResult globalLpPool(NodeContext &ctx) {
 
 void registerPoolingOps(OpRegistry &r) {
   r.add("", "MaxPool", {1, 8, 10, 11, 12, 22}, maxPool, {}, "every window holds a cell of the input");
-  r.add("", "AveragePool", {7, 10, 11, 19, 22}, averagePool, {}, "every window holds a cell of the input");
+  r.add("", "AveragePool", {1, 7, 10, 11, 19, 22}, averagePool, {}, "every window holds a cell of the input");
   r.add("", "LpPool", {2, 11, 18, 22}, lpPool, {}, "every window holds a cell of the input");
   r.add("", "GlobalAveragePool", {1, 22}, globalReduce<ReduceKind::Mean>);
   r.add("", "GlobalMaxPool", {1, 22}, globalReduce<ReduceKind::Max>);

@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 using namespace mlir;
 
@@ -45,7 +47,25 @@ static LogicalResult emitResize(Emit &e, Value x, const ResizeSpec &s) {
       b.getBoolAttr(s.excludeOutside), e.f64(s.extrapolation), b.getBoolAttr(s.antialias)));
 }
 
-/// Checks scales and computes floor(extent * scale) in f32, as ONNX's own shape inference does.
+/// The number that an f32 scale stands for: out/extent where that rounds to it, else its shortest decimal.
+/// 3/0.6 is a coordinate of exactly 5, while 3/0.60000002 would fall just short of it.
+static double intendedScale(double scale, int64_t extent, int64_t out) {
+  float given = float(scale);
+  double ratio = double(out) / double(std::max<int64_t>(extent, 1));
+  if (float(ratio) == given)
+    return ratio;
+  for (int digits = 1; digits <= 9; ++digits) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.*g", digits, double(given));
+    double decimal = std::strtod(text, nullptr);
+    if (float(decimal) == given)
+      return decimal;
+  }
+  return scale;
+}
+
+/// Checks scales and computes floor(extent * scale) in f32, as ONNX's own shape inference does. The schema's
+/// text has the roi in that product too, but no implementation does.
 static bool applyScales(Emit &e, Value x, ResizeSpec &s) {
   ArrayRef<int64_t> shape = shapeOf(x);
   if (s.scales.size() != shape.size()) {
@@ -59,19 +79,18 @@ static bool applyScales(Emit &e, Value x, ResizeSpec &s) {
       e.fail("the scale of axis " + Twine(i) + " is not positive");
       return false;
     }
-    float range = s.roi.empty() ? 1.0f : float(s.roi[i + shape.size()] - s.roi[i]);
-    double size = std::floor(double(float(extent) * range * float(scale)));
+    double size = std::floor(double(float(extent) * float(scale)));
     if (!(size >= 0 && size <= double(kMaxElements))) {
       e.fail("the scale of axis " + Twine(i) + " gives no reasonable extent");
       return false;
     }
-    s.shape.push_back(scale == 1 && range == 1 ? extent : int64_t(size));
+    s.shape.push_back(scale == 1 ? extent : int64_t(size));
+    s.scales[i] = intendedScale(scale, extent, s.shape.back());
   }
   return true;
 }
 
-//===--- Upsample, and Resize before 11: asymmetric coordinates
-//--------------------------------------------------===//
+//===--- Upsample, and Resize before 11: asymmetric coordinates -----------------------------------------===//
 
 static LogicalResult scaleOnly(NodeContext &ctx, FailureOr<Doubles> scales, NearestMode nearest,
                                ArrayRef<StringRef> modes) {
@@ -96,8 +115,7 @@ static LogicalResult resize10(NodeContext &ctx) {
   return scaleOnly(ctx, ctx.floatsInput(1), NearestMode::Simple, {"nearest", "linear"});
 }
 
-//===--- Resize from 11 on
-//---------------------------------------------------------------------------------------===//
+//===--- Resize from 11 on ------------------------------------------------------------------------------===//
 
 /// Modes and numbers. Version 13 dropped tf_half_pixel_for_nn, 19 added half_pixel_symmetric.
 static bool readModes(Emit &e, ResizeSpec &s) {

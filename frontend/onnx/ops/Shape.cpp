@@ -87,8 +87,7 @@ static LogicalResult flatten(NodeContext &ctx) {
   return e.out(e.reshape(x, {rows.value_or(-1), columns.value_or(-1)}));
 }
 
-//===--- Squeeze, Unsqueeze: axes are an attribute before 13, an input from then on
-//------------------------------===//
+//===--- Squeeze, Unsqueeze: axes are an attribute before 13, an input from then on ---------------------===//
 
 static FailureOr<std::optional<Ints>> axesOf(NodeContext &ctx) {
   if (ctx.since() >= 13)
@@ -159,13 +158,17 @@ static LogicalResult identity(NodeContext &ctx) {
   return failed(x) ? failure() : ctx.setOutput(0, *x);
 }
 
-// Inference: the input itself, and a mask that keeps everything. From 12 on a node may ask for training,
-// which is the same when nothing is dropped.
+// Inference: the input itself, and a mask that keeps everything. Before 7 and from 12 on a node may ask for
+// training, which is the same when nothing is dropped.
 static LogicalResult dropout(NodeContext &ctx) {
   Emit e(ctx);
   Value x = e.in(0);
-  if (!x)
+  FailureOr<int64_t> isTest = ctx.intAttr("is_test", ctx.since() < 7 ? 0 : 1);
+  FailureOr<double> fixedRatio = ctx.floatAttr("ratio", 0.5);
+  if (!x || failed(isTest) || failed(fixedRatio))
     return failure();
+  if (*isTest == 0 && *fixedRatio != 0)
+    return ctx.error("training mode is not supported: export the model for inference");
   if (ctx.since() >= 12 && ctx.hasInput(2)) {
     FailureOr<Value> training = ctx.input(2);
     if (failed(training))
@@ -201,8 +204,8 @@ void registerShapeOps(OpRegistry &r) {
   r.add("", "Unsqueeze", {13, 21, 23, 24, 25}, unsqueeze, {1});
   r.add("", "Expand", {8, 13}, expand, {1});
   r.add("", "Identity", {1, 13, 14, 16, 19, 21, 23, 24, 25}, identity, {}, "tensors only");
-  r.add("", "Dropout", {7, 10}, dropout);
-  r.add("", "Dropout", {12, 13, 22}, dropout, {2}, "inference only");
+  r.add("", "Dropout", {6, 7, 10}, dropout);
+  r.add("", "Dropout", {12, 13, 22}, dropout, {1, 2}, "inference only");
 }
 
 } // namespace gpuc::frontend

@@ -15,7 +15,7 @@ struct EmittedArg {
     Operand,  ///< buffer of operand `index` of the kernel op
     Result,   ///< buffer of result `index`
     Packed,   ///< output `index` of this kernel's packing kernels (weights rearranged once, at load)
-    Scratch,  ///< `bytes` of workspace, only alive during the launch
+    Scratch,  ///< workspace `index` of this kernel op, `bytes` long, alive during all its launches
     I32, I64, F32, F64 ///< an immediate
   };
   Kind kind = Kind::Operand;
@@ -30,7 +30,8 @@ struct PackingKernel;
 
 /// A generated unit and how to launch it.
 struct EmittedKernel {
-  /// The text names its entry `GPUC_ENTRY`; the builder replaces that by a name made from the family and a hash of the
+  /// The text does not open `namespace gpuc` but says `using namespace gpuc;` after its includes (the simulator compiles
+  /// several such units at once). It names its entry `GPUC_ENTRY`; the builder replaces that by a name made from the family and a hash of the
   /// text, so equal kernels are one kernel.
   std::string text;
   Dim3 grid, block;

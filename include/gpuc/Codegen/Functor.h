@@ -9,7 +9,7 @@ namespace gpuc {
 
 /// A struct written into a unit.
 struct EmittedFunctor {
-  std::string text;       ///< definition of the struct, and of constant tables it uses; inside namespace gpuc
+  std::string text;       ///< definition of the struct, and of constant tables it uses; under `using namespace gpuc`
   /// Kernel parameters it needs: "const f16 *epilogueIn2, f16 *epilogueOut0" (the names start with the struct's, so
   /// several functors of one unit never clash); empty when none.
   std::string parameters;
@@ -50,6 +50,9 @@ mlir::FailureOr<EmittedFunctor> emitPrologue(KernelOp kernel, mlir::Value operan
 /// aligned vectors: unit stride along it, extents and other strides divisible.
 /// `value` is the root's result (or operand) that the lanes run over.
 unsigned maxLanes(KernelOp kernel, mlir::Value value, unsigned laneAxis);
+/// The same question for a prologue: the largest lanes such that every load of `value` (a root's operand) that varies between the
+/// lanes of `shape` is made of whole vectors. `shape.lanes` is the upper limit.
+unsigned maxLanes(KernelOp kernel, mlir::Value value, const FunctorShape &shape);
 /// Storage strides of the buffer behind a block argument: the producing kernel's storage, or row-major.
 llvm::SmallVector<int64_t> argumentStrides(KernelOp kernel, mlir::BlockArgument argument);
 /// "i32" when every buffer of the kernel has fewer than 2^31 elements of extent, else "i64".

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fills an OperationState for NodeContext::create without ever running an op's own type inference: ODS's inferring
-// builders end the process when operands are ill-typed, and operands come from untrusted models. Ops that infer their
-// results are built through the builder with explicit types, with placeholders; NodeContext::finish then infers and
-// diagnoses. Must not create operations itself.
+// Fills an OperationState for NodeContext::create without ever running an op's own type inference: ODS's
+// inferring builders end the process when operands are ill-typed, and operands come from untrusted models.
+// Ops that infer their results are built through the builder with explicit types, with placeholders;
+// NodeContext::finish then infers and diagnoses. Must not create operations itself.
 #pragma once
 #include "gpuc/IR/Ops.h"
 #include "gpuc/Support/OpKinds.h"
@@ -22,11 +22,12 @@ inline auto kindAttr(mlir::MLIRContext *c, ResizeMode k) { return ResizeModeAttr
 inline auto kindAttr(mlir::MLIRContext *c, CoordinateMode k) { return CoordinateModeAttr::get(c, k); }
 inline auto kindAttr(mlir::MLIRContext *c, NearestMode k) { return NearestModeAttr::get(c, k); }
 
-template <typename T> using EnumValue = std::enable_if_t<std::is_enum_v<decltype(std::declval<T>().getValue())>>;
+template <typename T>
+using EnumValue = std::enable_if_t<std::is_enum_v<decltype(std::declval<T>().getValue())>>;
 template <typename T> constexpr bool isKindAttr = llvm::is_detected<EnumValue, T>::value;
 
-// ODS makes one builder that takes plain values and one that takes attributes. Arguments of either form are converted
-// to the form of the builder in use.
+// ODS makes one builder that takes plain values and one that takes attributes. Arguments of either form are
+// converted to the form of the builder in use.
 template <typename T> decltype(auto) asPlain(mlir::MLIRContext *, T &&value) {
   using U = std::decay_t<T>;
   if constexpr (std::is_floating_point_v<U>)
@@ -61,8 +62,7 @@ template <typename T> decltype(auto) asAttribute(mlir::MLIRContext *context, T &
   else
     return std::forward<T>(value);
 }
-template <typename T>
-using Plain = decltype(asPlain(std::declval<mlir::MLIRContext *>(), std::declval<T>()));
+template <typename T> using Plain = decltype(asPlain(std::declval<mlir::MLIRContext *>(), std::declval<T>()));
 template <typename T>
 using Wrapped = decltype(asAttribute(std::declval<mlir::MLIRContext *>(), std::declval<T>()));
 
@@ -100,7 +100,9 @@ template <typename T> bool isNullValue(const T &argument) {
     return false;
 }
 
-template <typename First, typename...> struct FirstOf { using type = std::decay_t<First>; };
+template <typename First, typename...> struct FirstOf {
+  using type = std::decay_t<First>;
+};
 template <typename... Args> constexpr bool startsWithTypes() {
   if constexpr (sizeof...(Args) == 0)
     return false;
@@ -109,8 +111,8 @@ template <typename... Args> constexpr bool startsWithTypes() {
            !std::is_convertible_v<typename FirstOf<Args...>::type, mlir::ValueRange>;
 }
 
-/// Fills `state` as `OpT::build` would, with placeholder result types where they are to be inferred. False when a
-/// required operand is null, which means that an error was emitted when it was made.
+/// Fills `state` as `OpT::build` would, with placeholder result types where they are to be inferred. False
+/// when a required operand is null, which means that an error was emitted when it was made.
 template <typename OpT, typename... Args>
 bool fillState(mlir::OpBuilder &builder, mlir::OperationState &state, Args &&...args) {
   [[maybe_unused]] mlir::MLIRContext *context = builder.getContext();

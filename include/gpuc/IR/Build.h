@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Building ops from untrusted shapes and attributes. The generated builders of an op whose result types are inferred
-// end the program when the inference fails (`OpT::create`, `builder.create<OpT>`); so everything that builds ops from a
-// model (the frontend's NodeContext::create, and passes that derive shapes) goes through `tryCreate`, which emits a
-// diagnostic at the location instead.
+// Building ops from untrusted shapes and attributes. The generated builders of an op whose result types are
+// inferred end the program when the inference fails (`OpT::create`, `builder.create<OpT>`); so everything
+// that builds ops from a model (the frontend's NodeContext::create, and passes that derive shapes) goes
+// through `tryCreate`, which emits a diagnostic at the location instead.
 #pragma once
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OperationSupport.h"
@@ -11,8 +11,8 @@
 namespace gpuc {
 namespace detail {
 
-/// While one is alive on this thread, builders that can not give a result type record that here (having emitted the
-/// error) and go on with a placeholder type, instead of ending the program. Scopes nest.
+/// While one is alive on this thread, builders that can not give a result type record that here (having
+/// emitted the error) and go on with a placeholder type, instead of ending the program. Scopes nest.
 class BuildScope {
 public:
   BuildScope();
@@ -35,8 +35,9 @@ mlir::Operation *createVerified(mlir::OpBuilder &builder, mlir::OperationState &
 
 } // namespace detail
 
-/// As `OpT::create(builder, loc, args...)`, with any of its builders, but never ends the program: when types can not be
-/// inferred or the op does not verify, an error has been emitted at `loc` and nothing was inserted.
+/// As `OpT::create(builder, loc, args...)`, with any of its builders, but never ends the program: when types
+/// can not be inferred or the op does not verify, an error has been emitted at `loc` and nothing was
+/// inserted.
 ///
 ///   auto y = gpuc::tryCreate<gpuc::MatmulOp>(builder, loc, a, b);
 ///   if (failed(y))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Constant tensors: between elements attributes, raw bytes and HostTensor. Raw bytes are row-major and dense, bool
-// is one byte, sub-byte types are packed low nibble first.
+// Constant tensors: between elements attributes, raw bytes and HostTensor. Raw bytes are row-major and dense,
+// bool is one byte, sub-byte types are packed low nibble first.
 #pragma once
 #include "gpuc/Support/HostTensor.h"
 #include "mlir/IR/Builders.h"
@@ -19,9 +19,10 @@ struct ConstantBytes {
 /// The bytes of a `dense` or `dense_resource` attribute (a splat is expanded).
 ConstantBytes constantBytes(mlir::ElementsAttr attr);
 HostTensor toHostTensor(mlir::ElementsAttr attr);
-/// A small tensor becomes `dense`, a larger one a `dense_resource` blob that copies the bytes.
+/// A small or uniform tensor becomes `dense`, a larger one a `dense_resource` blob that copies the bytes.
 mlir::ElementsAttr toElementsAttr(const HostTensor &tensor, mlir::MLIRContext *context);
-/// A blob over bytes that `owner` keeps alive (mmapped weights); no copy.
+/// A blob over bytes that `owner` keeps alive (mmapped weights), without a copy; a small tensor is copied
+/// into `dense`.
 mlir::ElementsAttr toElementsAttr(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes,
                                   std::shared_ptr<const void> owner, llvm::StringRef name);
 /// The value of a gpuc.constant that defines `v`; null when v is no constant.

@@ -8,7 +8,7 @@ include "gpuc/IR/GpucBase.td"
 def Gpuc_GatherOp : Gpuc_InferredOp<"gather"> {
   let summary = "takes slices of data along an axis (ONNX Gather)";
   let description = [{
-    The result's shape is data's with `axis` replaced by the shape of indices. gather_c1: 0 <= axis < rank(data).
+    The result's shape is data's with `axis` replaced by the shape of indices. gather_c1: 0 <= axis < rank(data), not empty.
     ```mlir
     %y = gpuc.gather %table, %ids {axis = 0 : i64} : tensor<7x5xf32>, tensor<2x3xi64> -> tensor<2x3x5xf32>
     ```
@@ -23,7 +23,7 @@ def Gpuc_GatherElementsOp : Gpuc_InferredOp<"gather_elements"> {
   let summary = "takes elements along an axis (ONNX GatherElements)";
   let description = [{
     y[i, j, k] = data[i, indices[i, j, k], k] for axis 1. gather_elements_c1: equal ranks; indices' extents do not exceed data's
-    except along axis.
+    except along axis, which is not empty.
     ```mlir
     %y = gpuc.gather_elements %x, %i {axis = 1 : i64} : tensor<3x5xf32>, tensor<3x2xi64> -> tensor<3x2xf32>
     ```

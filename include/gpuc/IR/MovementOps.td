@@ -77,14 +77,13 @@ def Gpuc_ConcatOp : Gpuc_InferredOp<"concat"> {
   let results = (outs Gpuc_Tensor:$y);
   let assemblyFormat = "$inputs attr-dict `:` functional-type($inputs, results)";
   let hasFolder = 1;
-  let builders = [OpBuilder<(ins "::mlir::ValueRange":$inputs, "int64_t":$axis)>];
 }
 def Gpuc_PadOp : Gpuc_InferredOp<"pad"> {
   let summary = "adds cells before and after each axis; negative amounts crop";
   let description = [{
     Extent i becomes low[i] + x_i + high[i]. New cells hold `value` (a scalar of x's type; needed in constant mode only) or copy
     cells of x: reflect without repeating the border, edge repeats the border, wrap starts again at the other end.
-    pad_c1: extents stay non-negative. pad_c2: reflect pads are smaller than the extent; only constant mode may crop.
+    pad_c1: extents stay non-negative, neither side crops more than there is. pad_c2: reflect pads are smaller than the extent; only constant mode may crop.
     pad_c3: constant mode has a value, a scalar of x's element type; the other modes have none.
     ```mlir
     %y = gpuc.pad constant %x, %v {low = array<i64: 1>, high = array<i64: 2>} : tensor<3xf32>, tensor<f32> -> tensor<6xf32>
@@ -131,7 +130,7 @@ def Gpuc_ResizeOp : Gpuc_TypedOp<"resize"> {
     Axes whose extent and scale are 1:1 are left alone. resize_c1: one scale per axis, all positive. resize_c2: roi is empty or
     has two numbers per axis, starts first.
     ```mlir
-    %y = gpuc.resize nearest %x {coordinate = #gpuc.coordinate_mode asymmetric, nearest = #gpuc.nearest_mode floor,
+    %y = gpuc.resize nearest %x {coordinate = #gpuc<coordinate_mode asymmetric>, nearest = #gpuc<nearest_mode floor>,
       scales = array<f64: 1.0, 2.0>} : tensor<3x5xf32> -> tensor<3x10xf32>
     ```
   }];

@@ -30,8 +30,7 @@ def Gpuc_LayerNormOp : Gpuc_InferredOp<"layer_norm", [AttrSizedOperandSegments]>
   let arguments = (ins Gpuc_FloatTensor:$x, Optional<Gpuc_FloatTensor>:$scale, Optional<Gpuc_FloatTensor>:$bias, I64Attr:$axis,
                        F64Attr:$epsilon);
   let results = (outs Gpuc_FloatTensor:$y);
-  let assemblyFormat = [{ $x (`scale` $scale^)? (`bias` $bias^)? attr-dict `:` type($x) (`,` type($scale)^)?
-                          (`,` type($bias)^)? `->` type($y) }];
+  let assemblyFormat = "$x (`scale` $scale^)? (`bias` $bias^)? attr-dict `:` type(operands) `->` type($y)";
   let hasFolder = 1;
 }
 def Gpuc_RmsNormOp : Gpuc_InferredOp<"rms_norm"> {
@@ -59,8 +58,7 @@ def Gpuc_GroupNormOp : Gpuc_InferredOp<"group_norm", [AttrSizedOperandSegments]>
   let arguments = (ins Gpuc_FloatTensor:$x, Optional<Gpuc_FloatTensor>:$scale, Optional<Gpuc_FloatTensor>:$bias, I64Attr:$groups,
                        F64Attr:$epsilon);
   let results = (outs Gpuc_FloatTensor:$y);
-  let assemblyFormat = [{ $x (`scale` $scale^)? (`bias` $bias^)? attr-dict `:` type($x) (`,` type($scale)^)?
-                          (`,` type($bias)^)? `->` type($y) }];
+  let assemblyFormat = "$x (`scale` $scale^)? (`bias` $bias^)? attr-dict `:` type(operands) `->` type($y)";
   let hasFolder = 1;
 }
 def Gpuc_LrnOp : Gpuc_InferredOp<"lrn"> {

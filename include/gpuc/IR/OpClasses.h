@@ -15,8 +15,8 @@ bool isRootOp(mlir::Operation *op);
 bool isPointwiseOp(mlir::Operation *op);
 /// transpose, reshape, slice, expand: index arithmetic, no data of their own.
 bool isViewOp(mlir::Operation *op);
-/// Ops that only move elements: the views, concat, pad, tile, trilu, gather, gather_elements, gather_nd, and resize
-/// in nearest mode.
+/// Ops that only move elements: the views, concat, pad, tile, trilu, gather, gather_elements, gather_nd, and
+/// resize in nearest mode.
 bool isMovementOp(mlir::Operation *op);
 
 } // namespace gpuc

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Shapes of core ops as pure functions of the operands' shapes and attributes. Inference, verification and importers
-// share them. A `…Shape` function gives the result's shape, a `check…` function judges given ones; an error's message
-// starts with the label of the constraint in the op's description ("matmul_c2: …"). All arithmetic on extents is
-// checked: hostile numbers give an error, never an overflow.
+// Shapes of core ops as pure functions of the operands' shapes and attributes. Inference, verification and
+// importers share them. A `…Shape` function gives the result's shape, a `check…` function judges given ones;
+// an error's message starts with the label of the constraint in the op's description ("matmul_c2: …"). All
+// arithmetic on extents is checked: hostile numbers give an error, never an overflow.
 #pragma once
 #include "gpuc/Support/HostTensor.h"
 #include "gpuc/Support/OpKinds.h"
@@ -55,7 +55,8 @@ struct Window {
   Extents kernel, strides, low, high, dilations;
 };
 Result<Shape> convShape(Extents x, Extents w, const Extents *bias, const Window &window, int64_t group);
-Status checkConvTranspose(Extents x, Extents w, const Extents *bias, const Window &window, int64_t group, Extents y);
+Status checkConvTranspose(Extents x, Extents w, const Extents *bias, const Window &window, int64_t group,
+                          Extents y);
 Status checkPool(llvm::StringRef label, Extents x, const Window &window, Extents y);
 
 } // namespace gpuc::shapes

@@ -11,7 +11,9 @@ namespace gpuc {
 /// Null when MLIR's type is none of gpuc's.
 std::optional<DType> toDType(mlir::Type elementType);
 mlir::Type toMlirType(DType dtype, mlir::MLIRContext *context);
-inline mlir::RankedTensorType tensorType(mlir::Value v) { return mlir::cast<mlir::RankedTensorType>(v.getType()); }
+inline mlir::RankedTensorType tensorType(mlir::Value v) {
+  return mlir::cast<mlir::RankedTensorType>(v.getType());
+}
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) { return tensorType(v).getShape(); }
 inline mlir::Type elementTypeOf(mlir::Value v) { return tensorType(v).getElementType(); }
 inline DType dtypeOf(mlir::Value v) { return *toDType(elementTypeOf(v)); }

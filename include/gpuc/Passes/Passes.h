@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The passes of gpuc and the pipelines made of them.
 #pragma once
+#include "gpuc/Passes/Precision.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include <memory>
@@ -11,9 +12,6 @@ namespace gpuc {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "gpuc/Passes/Passes.h.inc"
-
-/// Numbers a whole-graph precision: what f32 tensors become.
-enum class Precision { F32, TF32, F16, BF16 };
 
 /// What a compilation is asked for; the driver fills it from the command line.
 struct PipelineOptions {

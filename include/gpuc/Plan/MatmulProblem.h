@@ -18,10 +18,11 @@ constexpr bool hasBias(MatmulEpilogue e) {
   return e == MatmulEpilogue::Bias || e == MatmulEpilogue::BiasRelu || e == MatmulEpilogue::BiasGeluTanh;
 }
 
-/// D[i] = epilogue(alpha · op(A[i]) · op(B[i]) + beta · C[i] + bias) for i < batch. All matrices are row-major:
-/// D and C are m×n, op(A) is m×k, op(B) is k×n. A leading dimension is the distance between rows of the matrix as
-/// stored (A is stored k×m when transposeA), a batch stride is the distance between matrices; both in elements.
-/// The bias has n elements of type dtypeD, added to every row. C has D's type and may be D itself.
+/// D[i] = epilogue(alpha · op(A[i]) · op(B[i]) + beta · C[i] + bias) for i < batch. All matrices are
+/// row-major: D and C are m×n, op(A) is m×k, op(B) is k×n. A leading dimension is the distance between rows
+/// of the matrix as stored (A is stored k×m when transposeA), a batch stride is the distance between
+/// matrices; both in elements. The bias has n elements of type dtypeD, added to every row. C has D's type and
+/// may be D itself.
 struct MatmulProblem {
   int64_t m = 0, n = 0, k = 0, batch = 1;
   int64_t lda = 0, ldb = 0, ldc = 0, ldd = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A compiled model in memory: plain structs that the compiler fills and writes to a file, and that the runtime
-// reads from one. The file format is docs/plan-format.md. A Plan is immutable once written or loaded; copying one
-// shares the bytes of constants and cubins.
+// A compiled model in memory: plain structs that the compiler fills and writes to a file, and that the
+// runtime reads from one. The file format is docs/plan-format.md. A Plan is immutable once written or loaded;
+// copying one shares the bytes of constants and cubins.
 #pragma once
 #include "gpuc/Plan/MatmulProblem.h"
 #include "gpuc/Support/DType.h"
@@ -29,8 +29,8 @@ struct PlanTensor {
   std::string name;
   DType dtype = DType::F32;
   Shape shape;
-  /// Only for inputs: the value that the program was specialised for. The program may not even read the input; a
-  /// run with another value in host memory is refused.
+  /// Only for inputs: the value that the program was specialised for. The program may not even read the
+  /// input; a run with another value in host memory is refused.
   std::optional<SharedBytes> specialisedTo;
   int64_t sizeInBytes() const { return byteSize(dtype, numElements(shape)); }
 };
@@ -82,8 +82,8 @@ using KernelArg = std::variant<BufferRef, int32_t, int64_t, float, double>;
 
 /// A `__global__` function of a program.
 struct PlanKernel {
-  uint32_t unit = 0;  ///< index into Plan::units
-  std::string entry;  ///< extern "C" name
+  uint32_t unit = 0; ///< index into Plan::units
+  std::string entry; ///< extern "C" name
 };
 
 /// One kernel launch. A grid with a zero extent is legal and does nothing.
@@ -91,8 +91,8 @@ struct LaunchStep {
   uint32_t kernel = 0; ///< index into PlanProgram::kernels
   std::array<uint32_t, 3> grid = {1, 1, 1};
   std::array<uint32_t, 3> block = {1, 1, 1};
-  uint32_t sharedBytes = 0;            ///< dynamic shared memory
-  bool programmaticDependent = false;  ///< the kernel waits (griddepcontrol.wait) before it reads or writes
+  uint32_t sharedBytes = 0;           ///< dynamic shared memory
+  bool programmaticDependent = false; ///< the kernel waits (griddepcontrol.wait) before it reads or writes
   std::vector<KernelArg> args;
   std::string label; ///< the ONNX nodes it computes, for people
 };
@@ -154,16 +154,16 @@ struct Plan {
   std::vector<PlanCubin> cubins;
   std::vector<PlanProgram> programs;
 
-  /// The program whose `archs` has exactly this name, else the one for the newest older architecture without an
-  /// "a" suffix (such code runs on later ones, after compilation from source), else null.
+  /// The program whose `archs` has exactly this name, else the one for the newest older architecture without
+  /// an "a" suffix (such code runs on later ones, after compilation from source), else null.
   const PlanProgram *programFor(std::string_view arch) const;
   /// Compiled code of a unit, or null.
   const PlanCubin *findCubin(uint32_t unit, std::string_view arch) const;
   uint64_t constantBytes() const; ///< device memory for all constants, padding included
 };
 
-/// Checks everything that can be checked without running: indices, ranges, alignments, name uniqueness, launch
-/// limits, matmul extents. Errors have the given code: DataLoss for a plan read from a file.
+/// Checks everything that can be checked without running: indices, ranges, alignments, name uniqueness,
+/// launch limits, matmul extents. Errors have the given code: DataLoss for a plan read from a file.
 Status validatePlan(const Plan &plan, StatusCode code = StatusCode::Internal);
 
 /// Writes the plan to memory or, through a temporary file, to `path`. The same plan gives the same bytes.
@@ -172,8 +172,8 @@ Result<std::vector<uint8_t>> serializePlan(const Plan &plan);
 Status writePlan(const Plan &plan, const std::string &path);
 
 struct LoadPlanOptions {
-  /// Compare every section with its SHA-256. Without it the plan is still checked for consistency, so a corrupt
-  /// file cannot make the loader misbehave, but wrong weights go unnoticed.
+  /// Compare every section with its SHA-256. Without it the plan is still checked for consistency, so a
+  /// corrupt file cannot make the loader misbehave, but wrong weights go unnoticed.
   bool verifyHash = true;
 };
 /// Reads a plan. Constants and cubins stay in the mapped file or in `bytes`.
@@ -181,7 +181,8 @@ struct LoadPlanOptions {
 Result<Plan> loadPlan(const std::string &path, const LoadPlanOptions &options = {});
 Result<Plan> loadPlan(SharedBytes bytes, const LoadPlanOptions &options = {});
 
-/// True when the bytes start like a plan file, whatever its version; what `gpuc run` uses to tell it from ONNX.
+/// True when the bytes start like a plan file, whatever its version; what `gpuc run` uses to tell it from
+/// ONNX.
 bool looksLikePlan(const void *data, size_t size);
 
 /// Adds units to a plan so that equal texts are stored once.

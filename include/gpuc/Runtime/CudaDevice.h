@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The device `cuda`: the driver API, found with dlopen. Programs that never open one start on machines without it.
+// The device `cuda`: the driver API, found with dlopen. Programs that never open one start on machines
+// without it.
 #pragma once
 #include "gpuc/Runtime/Device.h"
 #include <memory>

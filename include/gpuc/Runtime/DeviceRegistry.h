@@ -14,7 +14,8 @@ struct DeviceOptions {
   std::string cacheDir;
   /// Folders searched for CUDA libraries before the usual ones.
   std::vector<std::string> libraryDirs;
-  /// Only for sim: the checks of its full mode, order of blocks reversed, poisoned memory, host threads (0 = all).
+  /// Only for sim: the checks of its full mode, order of blocks reversed, poisoned memory, host threads (0 =
+  /// all).
   bool simFullChecks = false, simReversedBlocks = false, simPoison = true;
   unsigned simThreads = 0;
 };
@@ -26,7 +27,8 @@ struct DeviceInfo {
   std::string arch;        ///< "sm_90a"
   bool usable = true;      ///< false: `description` says why not
 };
-/// All devices of this machine, GPUs first, sim last. When there is no GPU, one unusable entry "cuda" says why.
+/// All devices of this machine, GPUs first, sim last. When there is no GPU, one unusable entry "cuda" says
+/// why.
 std::vector<DeviceInfo> listDevices(const DeviceOptions &options = {});
 
 /// `spec` is "auto" (first GPU, else sim), "cuda", "cuda:N", "sim" or "sim:sm_90a".

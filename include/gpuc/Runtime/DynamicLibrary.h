@@ -10,10 +10,11 @@ namespace gpuc {
 
 class DynamicLibrary {
 public:
-  /// Opens the first of `fileNames` ("libnvrtc.so.13", …) that works, in each of `dirs`, then by the loader's own
-  /// search path (LD_LIBRARY_PATH, ldconfig), then in `lastDirs`. `what` names it in the error, `remedy` says how
-  /// to get it. Errors: NotFound.
-  static Result<DynamicLibrary> open(const std::vector<std::string> &fileNames, const std::vector<std::string> &dirs,
+  /// Opens the first of `fileNames` ("libnvrtc.so.13", …) that works, in each of `dirs`, then by the loader's
+  /// own search path (LD_LIBRARY_PATH, ldconfig), then in `lastDirs`. `what` names it in the error, `remedy`
+  /// says how to get it. Errors: NotFound.
+  static Result<DynamicLibrary> open(const std::vector<std::string> &fileNames,
+                                     const std::vector<std::string> &dirs,
                                      const std::vector<std::string> &lastDirs, const std::string &what,
                                      const std::string &remedy);
   /// Address of a function, or null.
@@ -30,8 +31,8 @@ private:
   std::string file;
 };
 
-/// Where CUDA libraries usually are: the toolkit's folders and the nvidia-* wheels of system-wide Pythons, those
-/// that exist.
+/// Where CUDA libraries usually are: the toolkit's folders and the nvidia-* wheels of system-wide Pythons,
+/// those that exist.
 std::vector<std::string> usualCudaLibraryDirs();
 
 } // namespace gpuc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Compiles CUDA C++ units to cubins with NVRTC, found with dlopen. Needs no GPU and no driver: the compiler uses it
-// for every target, the cuda device for units whose cubin is not in the plan. Thread-safe.
+// Compiles CUDA C++ units to cubins with NVRTC, found with dlopen. Needs no GPU and no driver: the compiler
+// uses it for every target, the cuda device for units whose cubin is not in the plan. Thread-safe.
 #pragma once
 #include "gpuc/Runtime/Device.h"
 #include "gpuc/Support/Status.h"
@@ -40,12 +40,12 @@ struct NvrtcOptions {
 class Nvrtc {
 public:
   virtual ~Nvrtc() = default;
-  /// Opens libnvrtc from the first of: `libraryDirs`, the loader's search path (LD_LIBRARY_PATH, ldconfig), the CUDA
-  /// toolkit's usual folders, nvidia-* wheels of system-wide Pythons. One instance is kept and shared.
-  /// Errors: NotFound, listing where it looked and what to install.
+  /// Opens libnvrtc from the first of: `libraryDirs`, the loader's search path (LD_LIBRARY_PATH, ldconfig),
+  /// the CUDA toolkit's usual folders, nvidia-* wheels of system-wide Pythons. One instance is kept and
+  /// shared. Errors: NotFound, listing where it looked and what to install.
   static Result<std::shared_ptr<Nvrtc>> open(const std::vector<std::string> &libraryDirs = {});
 
-  virtual std::pair<int, int> version() const = 0;     ///< {13, 0}
+  virtual std::pair<int, int> version() const = 0; ///< {13, 0}
   virtual const std::string &libraryPath() const = 0;
   virtual std::vector<int> supportedArchs() const = 0; ///< {75, 80, …}
 
@@ -54,12 +54,14 @@ public:
   virtual Result<CompiledUnit> compileUnit(const UnitSource &unit, const std::vector<SourceFile> &headers,
                                            const std::string &arch, const NvrtcOptions &options = {}) = 0;
 
-  /// Compiles jobs (unit, arch) on `threads` threads (0 = all of the machine). Results are in the order of `jobs`.
+  /// Compiles jobs (unit, arch) on `threads` threads (0 = all of the machine). Results are in the order of
+  /// `jobs`.
   struct Job {
     const UnitSource *unit = nullptr;
     std::string arch;
   };
-  std::vector<Result<CompiledUnit>> compileUnits(const std::vector<Job> &jobs, const std::vector<SourceFile> &headers,
+  std::vector<Result<CompiledUnit>> compileUnits(const std::vector<Job> &jobs,
+                                                 const std::vector<SourceFile> &headers,
                                                  const NvrtcOptions &options = {}, unsigned threads = 0);
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs plans. LoadedPlan is the part that contexts share (weights, kernels); Context is one independent execution
-// with its own arena. Nothing here decides anything that depends on shapes: the plan says what happens.
-// Thread-compatible: different contexts of a LoadedPlan may run in different threads at the same time, one context
-// in one thread at a time.
+// Runs plans. LoadedPlan is the part that contexts share (weights, kernels); Context is one independent
+// execution with its own arena. Nothing here decides anything that depends on shapes: the plan says what
+// happens. Thread-compatible: different contexts of a LoadedPlan may run in different threads at the same
+// time, one context in one thread at a time.
 #pragma once
 #include "gpuc/Plan/Plan.h"
 #include "gpuc/Runtime/Device.h"
@@ -42,8 +42,8 @@ class LoadedPlan {
 public:
   virtual ~LoadedPlan() = default;
   /// Errors: NotFound (no program for the device), OutOfMemory, DeviceError, or the compiler's.
-  static Result<std::shared_ptr<LoadedPlan>> create(std::shared_ptr<const Plan> plan, std::shared_ptr<Device> device,
-                                                    const LoadOptions &options = {});
+  static Result<std::shared_ptr<LoadedPlan>>
+  create(std::shared_ptr<const Plan> plan, std::shared_ptr<Device> device, const LoadOptions &options = {});
   virtual const Plan &plan() const = 0;
   virtual const PlanProgram &program() const = 0;
   virtual Device &device() const = 0;
@@ -52,8 +52,8 @@ public:
   virtual bool compiledAtLoad() const = 0;
 };
 
-/// Data of one input or output: host memory, or memory of the plan's device. Dense and row-major, of exactly the
-/// size that the plan's signature says; on the device 16-byte aligned.
+/// Data of one input or output: host memory, or memory of the plan's device. Dense and row-major, of exactly
+/// the size that the plan's signature says; on the device 16-byte aligned.
 struct TensorBinding {
   void *host = nullptr;
   DevicePtr device = 0;
@@ -65,12 +65,13 @@ struct TensorBinding {
 struct ContextOptions {
   /// Allocate device copies of inputs and outputs, which host pointers need.
   bool stageHostData = true;
-  /// Replay a graph where the device can: the first run with a set of addresses goes step by step, the second is
-  /// captured, later ones replay.
+  /// Replay a graph where the device can: the first run with a set of addresses goes step by step, the second
+  /// is captured, later ones replay.
   bool useGraph = true;
   /// Graphs kept for different sets of addresses, least recently used first out.
   unsigned maxGraphs = 4;
-  /// Fill arena and outputs with 0xFF bytes (NaN) before each run, so that reading what was never written shows.
+  /// Fill arena and outputs with 0xFF bytes (NaN) before each run, so that reading what was never written
+  /// shows.
   bool poison = false;
 };
 
@@ -85,10 +86,11 @@ class Context {
 public:
   virtual ~Context() = default;
   /// Allocates the arena (and staging). Keeps `loaded` alive. Errors: OutOfMemory with the sizes.
-  static Result<std::unique_ptr<Context>> create(std::shared_ptr<LoadedPlan> loaded, const ContextOptions &options = {});
+  static Result<std::unique_ptr<Context>> create(std::shared_ptr<LoadedPlan> loaded,
+                                                 const ContextOptions &options = {});
 
-  /// Enqueues one run on `stream`. Order and number of bindings as in the plan's signature. When any binding is on
-  /// the host the call returns after the run has finished; otherwise it returns at once, and the caller
+  /// Enqueues one run on `stream`. Order and number of bindings as in the plan's signature. When any binding
+  /// is on the host the call returns after the run has finished; otherwise it returns at once, and the caller
   /// synchronises. Allocates nothing except a graph (see ContextOptions::useGraph).
   /// Errors: InvalidArgument naming the tensor, DeviceError.
   virtual Status run(const std::vector<TensorBinding> &inputs, const std::vector<TensorBinding> &outputs,

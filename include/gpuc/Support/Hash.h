@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// SHA-256 (FIPS 180-4): content hashes of plans and keys of caches. Uses the processor's SHA instructions when it
-// has them, since plans hold gigabytes.
+// SHA-256 (FIPS 180-4): content hashes of plans and keys of caches. Uses the processor's SHA instructions
+// when it has them, since plans hold gigabytes.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Read-only bytes that keep their owner alive (a heap buffer, a mapped file, part of another one), so that large
-// weights travel from a model file to a plan and to a device without being copied.
+// Read-only bytes that keep their owner alive (a heap buffer, a mapped file, part of another one), so that
+// large weights travel from a model file to a plan and to a device without being copied.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cuBLASLt is column-major, plans are row-major: a row-major matrix is the transpose of the column-major one with the
-// same bytes, so Dᵀ = op(B)ᵀ·op(A)ᵀ is computed, with the operands exchanged. This also puts the bias, one value per
-// column of D, along the rows where the library wants it. Declarations after cublasLt.h of CUDA 12 and 13.
+// cuBLASLt is column-major, plans are row-major: a row-major matrix is the transpose of the column-major one
+// with the same bytes, so Dᵀ = op(B)ᵀ·op(A)ᵀ is computed, with the operands exchanged. This also puts the
+// bias, one value per column of D, along the rows where the library wants it. Declarations after cublasLt.h
+// of CUDA 12 and 13.
 #include "CublasLt.h"
 #include "gpuc/Runtime/DynamicLibrary.h"
 #include <cstring>
@@ -48,9 +49,9 @@ struct Functions {
   LtStatus (*preferenceSet)(Preference, int attribute, const void *, size_t);
   LtStatus (*heuristic)(Handle, Desc, Layout a, Layout b, Layout c, Layout d, Preference, int requested,
                         HeuristicResult *, int *found);
-  LtStatus (*matmul)(Handle, Desc, const void *alpha, const void *a, Layout, const void *b, Layout, const void *beta,
-                     const void *c, Layout, void *d, Layout, const Algorithm *, void *workspace, size_t,
-                     void *stream);
+  LtStatus (*matmul)(Handle, Desc, const void *alpha, const void *a, Layout, const void *b, Layout,
+                     const void *beta, const void *c, Layout, void *d, Layout, const Algorithm *,
+                     void *workspace, size_t, void *stream);
   const char *(*statusString)(LtStatus);
 };
 
@@ -80,7 +81,8 @@ public:
       f.destroy(handle);
   }
   Status open(const std::vector<std::string> &dirs);
-  Result<std::shared_ptr<PreparedMatmul>> prepare(const MatmulProblem &problem, size_t workspaceBytes) override;
+  Result<std::shared_ptr<PreparedMatmul>> prepare(const MatmulProblem &problem,
+                                                  size_t workspaceBytes) override;
   Status run(PreparedMatmul &prepared, const MatmulOperands &operands, StreamHandle stream) override;
 
 private:
@@ -97,34 +99,41 @@ private:
 
 static int cudaType(DType type) {
   switch (type) {
-  case DType::F16: return kReal16F;
-  case DType::BF16: return kReal16BF;
-  case DType::F64: return kReal64F;
-  default: return kReal32F;
+  case DType::F16:
+    return kReal16F;
+  case DType::BF16:
+    return kReal16BF;
+  case DType::F64:
+    return kReal64F;
+  default:
+    return kReal32F;
   }
 }
 
 Status CublasLtLibrary::open(const std::vector<std::string> &dirs) {
-  auto library = DynamicLibrary::open({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"}, dirs,
-                                      usualCudaLibraryDirs(), "cuBLASLt, which this plan needs",
-                                      "install the CUDA toolkit or 'pip install nvidia-cublas', or compile the model "
-                                      "without library kernels");
+  auto library =
+      DynamicLibrary::open({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"}, dirs,
+                           usualCudaLibraryDirs(), "cuBLASLt, which this plan needs",
+                           "install the CUDA toolkit or 'pip install nvidia-cublas', or compile the model "
+                           "without library kernels");
   if (!library)
     return library.status();
   const DynamicLibrary &l = *library;
-  bool complete =
-      l.load(f.create, "cublasLtCreate") && l.load(f.destroy, "cublasLtDestroy") &&
-      l.load(f.descCreate, "cublasLtMatmulDescCreate") && l.load(f.descDestroy, "cublasLtMatmulDescDestroy") &&
-      l.load(f.descSet, "cublasLtMatmulDescSetAttribute") && l.load(f.layoutCreate, "cublasLtMatrixLayoutCreate") &&
-      l.load(f.layoutDestroy, "cublasLtMatrixLayoutDestroy") &&
-      l.load(f.layoutSet, "cublasLtMatrixLayoutSetAttribute") &&
-      l.load(f.preferenceCreate, "cublasLtMatmulPreferenceCreate") &&
-      l.load(f.preferenceDestroy, "cublasLtMatmulPreferenceDestroy") &&
-      l.load(f.preferenceSet, "cublasLtMatmulPreferenceSetAttribute") &&
-      l.load(f.heuristic, "cublasLtMatmulAlgoGetHeuristic") && l.load(f.matmul, "cublasLtMatmul") &&
-      l.load(f.statusString, "cublasLtGetStatusString");
+  bool complete = l.load(f.create, "cublasLtCreate") && l.load(f.destroy, "cublasLtDestroy") &&
+                  l.load(f.descCreate, "cublasLtMatmulDescCreate") &&
+                  l.load(f.descDestroy, "cublasLtMatmulDescDestroy") &&
+                  l.load(f.descSet, "cublasLtMatmulDescSetAttribute") &&
+                  l.load(f.layoutCreate, "cublasLtMatrixLayoutCreate") &&
+                  l.load(f.layoutDestroy, "cublasLtMatrixLayoutDestroy") &&
+                  l.load(f.layoutSet, "cublasLtMatrixLayoutSetAttribute") &&
+                  l.load(f.preferenceCreate, "cublasLtMatmulPreferenceCreate") &&
+                  l.load(f.preferenceDestroy, "cublasLtMatmulPreferenceDestroy") &&
+                  l.load(f.preferenceSet, "cublasLtMatmulPreferenceSetAttribute") &&
+                  l.load(f.heuristic, "cublasLtMatmulAlgoGetHeuristic") &&
+                  l.load(f.matmul, "cublasLtMatmul") && l.load(f.statusString, "cublasLtGetStatusString");
   if (!complete)
-    return notFound("cuBLASLt in '" + l.path() + "' lacks functions that gpuc needs; install version 12 or 13");
+    return notFound("cuBLASLt in '" + l.path() +
+                    "' lacks functions that gpuc needs; install version 12 or 13");
   return check(f.create(&handle), "cannot initialise cuBLASLt");
 }
 
@@ -146,9 +155,11 @@ Result<Layout> CublasLtLibrary::layout(DType type, int64_t rows, int64_t cols, i
   return l;
 }
 
-Result<std::shared_ptr<PreparedMatmul>> CublasLtLibrary::prepare(const MatmulProblem &q, size_t workspaceBytes) {
+Result<std::shared_ptr<PreparedMatmul>> CublasLtLibrary::prepare(const MatmulProblem &q,
+                                                                 size_t workspaceBytes) {
   if (q.batch > INT32_MAX)
-    return unsupported("cuBLASLt takes at most 2147483647 products in a batch, got " + std::to_string(q.batch));
+    return unsupported("cuBLASLt takes at most 2147483647 products in a batch, got " +
+                       std::to_string(q.batch));
   auto p = std::make_shared<Prepared>(f);
   p->problem = q;
   int compute = q.compute == MatmulCompute::F64    ? kCompute64F
@@ -170,7 +181,8 @@ Result<std::shared_ptr<PreparedMatmul>> CublasLtLibrary::prepare(const MatmulPro
                                          {kDescTransB, &transB, 4},
                                          {kDescEpilogue, &epilogue, 4},
                                          {kDescBiasPointer, &noBias, 8}})
-    GPUC_RETURN_IF_ERROR(check(f.descSet(p->desc, attribute, value, size), "cannot describe a product to cuBLASLt"));
+    GPUC_RETURN_IF_ERROR(
+        check(f.descSet(p->desc, attribute, value, size), "cannot describe a product to cuBLASLt"));
   // Column-major extents of the stored matrices: row length first.
   struct Operand {
     Layout &layout;
@@ -206,7 +218,8 @@ Result<std::shared_ptr<PreparedMatmul>> CublasLtLibrary::prepare(const MatmulPro
   }
   return unsupported("cuBLASLt has no algorithm for " + std::to_string(q.batch) + " products of " +
                      std::to_string(q.m) + "x" + std::to_string(q.n) + "x" + std::to_string(q.k) + " in " +
-                     std::string(name(q.dtypeA)) + (s ? std::string(" (") + f.statusString(s) + ")" : std::string()) +
+                     std::string(name(q.dtypeA)) +
+                     (s ? std::string(" (") + f.statusString(s) + ")" : std::string()) +
                      "; compile the model without library kernels");
 }
 
@@ -217,14 +230,15 @@ Status CublasLtLibrary::run(PreparedMatmul &prepared, const MatmulOperands &o, S
   auto at = [](DevicePtr address) { return reinterpret_cast<void *>(address); };
   if (o.bias) {
     const void *bias = at(o.bias);
-    GPUC_RETURN_IF_ERROR(check(f.descSet(p.desc, kDescBiasPointer, &bias, sizeof(bias)), "cannot set the bias"));
+    GPUC_RETURN_IF_ERROR(
+        check(f.descSet(p.desc, kDescBiasPointer, &bias, sizeof(bias)), "cannot set the bias"));
   }
   float alpha = float(q.alpha), beta = float(q.beta);
   bool wide = q.compute == MatmulCompute::F64;
   const void *alphaAt = wide ? static_cast<const void *>(&q.alpha) : &alpha;
   const void *betaAt = wide ? static_cast<const void *>(&q.beta) : &beta;
-  return check(f.matmul(handle, p.desc, alphaAt, at(o.b), p.a, at(o.a), p.b, betaAt, at(o.c ? o.c : o.d), p.c, at(o.d),
-                        p.d, &p.algorithm, at(o.workspace), p.workspaceBytes, stream),
+  return check(f.matmul(handle, p.desc, alphaAt, at(o.b), p.a, at(o.a), p.b, betaAt, at(o.c ? o.c : o.d), p.c,
+                        at(o.d), p.d, &p.algorithm, at(o.workspace), p.workspaceBytes, stream),
                "cuBLASLt failed");
 }
 

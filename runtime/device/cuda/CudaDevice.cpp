@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Device over the CUDA driver API, in the GPU's primary context. Every call makes that context current for its own
-// duration, so an application may use other contexts in the same thread.
+// Device over the CUDA driver API, in the GPU's primary context. Every call makes that context current for
+// its own duration, so an application may use other contexts in the same thread.
 #include "gpuc/Runtime/CudaDevice.h"
 #include "CublasLt.h"
 #include "Driver.h"
@@ -65,6 +65,7 @@ public:
   }
   std::shared_ptr<PrimaryContext> context;
   std::vector<CUmodule> modules;
+  std::map<std::string, CUmodule, std::less<>> moduleOf; ///< by entry, where the compiler told
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels;
 };
 
@@ -103,7 +104,8 @@ public:
   bool isSim() const override { return false; }
   Result<size_t> freeMemory() override {
     size_t available = 0, total = 0;
-    GPUC_RETURN_IF_ERROR(call([&] { return driver->memGetInfo(&available, &total); }, "cannot ask for free memory"));
+    GPUC_RETURN_IF_ERROR(
+        call([&] { return driver->memGetInfo(&available, &total); }, "cannot ask for free memory"));
     return available;
   }
   Result<DevicePtr> allocate(size_t bytes) override {
@@ -119,16 +121,20 @@ public:
       (void)call([&] { return driver->memFree(ptr); }, "");
   }
   Status copyToDevice(DevicePtr dst, const void *src, size_t bytes, StreamHandle s) override {
-    return call([&] { return driver->memcpyHtoDAsync(dst, src, bytes, stream(s)); }, "cannot copy to the device");
+    return call([&] { return driver->memcpyHtoDAsync(dst, src, bytes, stream(s)); },
+                "cannot copy to the device");
   }
   Status copyToHost(void *dst, DevicePtr src, size_t bytes, StreamHandle s) override {
-    return call([&] { return driver->memcpyDtoHAsync(dst, src, bytes, stream(s)); }, "cannot copy to the host");
+    return call([&] { return driver->memcpyDtoHAsync(dst, src, bytes, stream(s)); },
+                "cannot copy to the host");
   }
   Status copyOnDevice(DevicePtr dst, DevicePtr src, size_t bytes, StreamHandle s) override {
-    return call([&] { return driver->memcpyDtoDAsync(dst, src, bytes, stream(s)); }, "cannot copy on the device");
+    return call([&] { return driver->memcpyDtoDAsync(dst, src, bytes, stream(s)); },
+                "cannot copy on the device");
   }
   Status fill(DevicePtr dst, uint8_t value, size_t bytes, StreamHandle s) override {
-    return call([&] { return driver->memsetD8Async(dst, value, bytes, stream(s)); }, "cannot fill device memory");
+    return call([&] { return driver->memsetD8Async(dst, value, bytes, stream(s)); },
+                "cannot fill device memory");
   }
   Result<std::shared_ptr<Module>> loadBinary(const void *data, size_t bytes) override;
   Result<std::shared_ptr<Module>> loadSource(const std::vector<UnitSource> &units,
@@ -155,7 +161,8 @@ public:
   }
   Result<std::unique_ptr<Graph>> endCapture(StreamHandle s) override;
 
-  Result<std::shared_ptr<PreparedMatmul>> prepareMatmul(const MatmulProblem &problem, size_t workspaceBytes) override;
+  Result<std::shared_ptr<PreparedMatmul>> prepareMatmul(const MatmulProblem &problem,
+                                                        size_t workspaceBytes) override;
   Status matmul(PreparedMatmul &prepared, const MatmulOperands &operands, StreamHandle s) override {
     Current current(*driver, context->context);
     return lt->run(prepared, operands, s);
@@ -169,15 +176,16 @@ public:
     (void)call([&] { return driver->eventDestroy(static_cast<CUevent>(e)); }, "");
   }
   Status recordEvent(EventHandle e, StreamHandle s) override {
-    return call([&] { return driver->eventRecord(static_cast<CUevent>(e), stream(s)); }, "cannot record an event");
+    return call([&] { return driver->eventRecord(static_cast<CUevent>(e), stream(s)); },
+                "cannot record an event");
   }
   Result<double> elapsedMs(EventHandle begin, EventHandle end) override {
     float ms = 0;
-    GPUC_RETURN_IF_ERROR(
-        call([&] { return driver->eventSynchronize(static_cast<CUevent>(end)); }, "cannot wait for an event"));
-    GPUC_RETURN_IF_ERROR(
-        call([&] { return driver->eventElapsedTime(&ms, static_cast<CUevent>(begin), static_cast<CUevent>(end)); },
-             "cannot measure time"));
+    GPUC_RETURN_IF_ERROR(call([&] { return driver->eventSynchronize(static_cast<CUevent>(end)); },
+                              "cannot wait for an event"));
+    GPUC_RETURN_IF_ERROR(call(
+        [&] { return driver->eventElapsedTime(&ms, static_cast<CUevent>(begin), static_cast<CUevent>(end)); },
+        "cannot measure time"));
     return double(ms);
   }
 
@@ -245,7 +253,8 @@ Status CudaDevice::open(const CudaOptions &wanted) {
   GPUC_RETURN_IF_ERROR(driver->check(driver->primaryCtxRetain(&context->context, context->device),
                                      "cannot create a context on " + description()));
   driver->deviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, context->device);
-  driver->deviceGetAttribute(&maxShared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, context->device);
+  driver->deviceGetAttribute(&maxShared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                             context->device);
   return {};
 }
 
@@ -254,7 +263,8 @@ Status CudaDevice::addCubin(CudaModule &module, const void *data) {
   CUresult r = driver->moduleLoadData(&loaded, data);
   if (r != CUDA_SUCCESS) {
     std::string hint;
-    if (r == CUDA_ERROR_NO_BINARY_FOR_GPU || r == CUDA_ERROR_INVALID_IMAGE || r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+    if (r == CUDA_ERROR_NO_BINARY_FOR_GPU || r == CUDA_ERROR_INVALID_IMAGE ||
+        r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
       hint = " (the driver supports CUDA " + versionText(driver->version) +
              "; code of a newer compiler needs a newer driver)";
     return driver->check(r, "cannot load a cubin" + hint);
@@ -278,8 +288,8 @@ Result<std::shared_ptr<Module>> CudaDevice::loadSource(const std::vector<UnitSou
                                                        const std::vector<SourceFile> &headers) {
   auto nvrtc = Nvrtc::open(options.libraryDirs);
   if (!nvrtc)
-    return Status(nvrtc.status().code(), "the plan has no code for " + info.arch + " and compiling it here failed: " +
-                                             nvrtc.status().message());
+    return Status(nvrtc.status().code(), "the plan has no code for " + info.arch +
+                                             " and compiling it here failed: " + nvrtc.status().message());
   std::vector<Nvrtc::Job> jobs;
   for (const UnitSource &u : units)
     jobs.push_back({&u, info.arch});
@@ -292,6 +302,8 @@ Result<std::shared_ptr<Module>> CudaDevice::loadSource(const std::vector<UnitSou
     if (!unit)
       return unit.status();
     GPUC_RETURN_IF_ERROR(addCubin(*module, unit->cubin.data()));
+    for (const KernelResources &k : unit->kernels)
+      module->moduleOf[k.entry] = module->modules.back();
   }
   return std::shared_ptr<Module>(std::move(module));
 }
@@ -304,7 +316,9 @@ Result<KernelHandle> CudaDevice::getKernel(Module &base, std::string_view entry)
   if (known != module.kernels.end())
     return KernelHandle{known->second.get()};
   std::string name(entry);
-  for (CUmodule m : module.modules) {
+  // Asking a module for a kernel that it lacks is an error that tools like compute-sanitizer report.
+  auto home = module.moduleOf.find(entry);
+  for (CUmodule m : home != module.moduleOf.end() ? std::vector<CUmodule>{home->second} : module.modules) {
     auto kernel = std::make_unique<Kernel>();
     CUresult r = driver->moduleGetFunction(&kernel->function, m, name.c_str());
     if (r == CUDA_ERROR_NOT_FOUND)
@@ -335,7 +349,8 @@ Status CudaDevice::launch(KernelHandle handle, const LaunchConfig &config, void 
   }
   CUlaunchAttribute attribute = {};
   CUlaunchConfig launchConfig = {};
-  launchConfig.gridDimX = config.grid.x, launchConfig.gridDimY = config.grid.y, launchConfig.gridDimZ = config.grid.z;
+  launchConfig.gridDimX = config.grid.x, launchConfig.gridDimY = config.grid.y,
+  launchConfig.gridDimZ = config.grid.z;
   launchConfig.blockDimX = config.block.x, launchConfig.blockDimY = config.block.y;
   launchConfig.blockDimZ = config.block.z;
   launchConfig.sharedMemBytes = config.sharedBytes;
@@ -352,7 +367,8 @@ Status CudaDevice::launch(KernelHandle handle, const LaunchConfig &config, void 
   uint64_t threads = uint64_t(config.block.x) * config.block.y * config.block.z;
   std::string what = "cannot launch a kernel";
   if (threads > uint64_t(kernel.maxThreads))
-    what += " with " + std::to_string(threads) + " threads per block, it allows " + std::to_string(kernel.maxThreads);
+    what += " with " + std::to_string(threads) + " threads per block, it allows " +
+            std::to_string(kernel.maxThreads);
   return driver->check(r, what);
 }
 
@@ -368,7 +384,8 @@ Result<std::unique_ptr<Graph>> CudaDevice::endCapture(StreamHandle s) {
   return std::unique_ptr<Graph>(std::make_unique<CudaGraph>(context, exec));
 }
 
-Result<std::shared_ptr<PreparedMatmul>> CudaDevice::prepareMatmul(const MatmulProblem &problem, size_t workspaceBytes) {
+Result<std::shared_ptr<PreparedMatmul>> CudaDevice::prepareMatmul(const MatmulProblem &problem,
+                                                                  size_t workspaceBytes) {
   Current current(*driver, context->context);
   std::lock_guard<std::mutex> lock(mutex);
   if (!lt) {

@@ -17,8 +17,8 @@ static Result<Driver> openDriver() {
     return library.status();
   Driver d;
   std::string missing;
-#define GPUC_LOAD(field, symbol, parameters)                                                                           \
-  if (!library->load(d.field, symbol))                                                                                 \
+#define GPUC_LOAD(field, symbol, parameters)                                                                 \
+  if (!library->load(d.field, symbol))                                                                       \
     missing += std::string(missing.empty() ? "" : ", ") + symbol;
   GPUC_CUDA_FUNCTIONS(GPUC_LOAD)
 #undef GPUC_LOAD

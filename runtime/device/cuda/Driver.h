@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The functions of NVIDIA's driver that gpuc uses, as one table filled with dlsym. Own declarations after cuda.h (CUDA
-// driver API, version 12), so that no CUDA header is needed to build.
+// The functions of NVIDIA's driver that gpuc uses, as one table filled with dlsym. Own declarations after
+// cuda.h (CUDA driver API, version 12), so that no CUDA header is needed to build.
 #pragma once
 #include "gpuc/Support/Status.h"
 #include <cstddef>

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What compiled kernels and the simulator share. This text is also given to the host compiler with every kernel, so
-// it includes nothing. A kernel library reaches the simulator only through the Api table, which is handed to it after
-// loading: the simulator may be linked statically into a program that exports nothing.
+// What compiled kernels and the simulator share. This text is also given to the host compiler with every
+// kernel, so it includes nothing. A kernel library reaches the simulator only through the Api table, which is
+// handed to it after loading: the simulator may be linked statically into a program that exports nothing.
 #pragma once
 
 namespace gpucsim {
 
 using Word = unsigned long long;
-/// Part of the cache key: change it whenever this file changes meaning.
-constexpr unsigned kAbiVersion = 1;
 /// Size and alignment of a fiber's stack.
 constexpr unsigned long kStackBytes = 65536;
 
@@ -31,29 +29,41 @@ struct ThreadView {
   void *stackPointer; ///< while it does not run
   Word result;        ///< of the blocking call that it returns from
 };
-static_assert(__builtin_offsetof(ThreadView, stackPointer) == 24 && __builtin_offsetof(ThreadView, result) == 32,
+static_assert(__builtin_offsetof(ThreadView, stackPointer) == 24 &&
+                  __builtin_offsetof(ThreadView, result) == 32,
               "Switch.S has these numbers");
 
-/// The running thread: each stack holds a pointer to it, at an offset that differs between neighbours so that the
-/// pointers do not compete for one cache set.
-inline __attribute__((always_inline)) ThreadView *self() {
-  unsigned long base, colour;
+// Views without alignment, so that -fsanitize=alignment does not check the simulator's own accesses.
+using RawThreadView [[gnu::aligned(1)]] = ThreadView;
+using RawBlockView [[gnu::aligned(1)]] = const BlockView;
+
+/// The running thread: each stack holds a pointer to it, at an offset that differs between neighbours so that
+/// the pointers do not compete for one cache set. Not volatile: the thread of a stack is the same as long as
+/// the kernel function runs, so compilers may keep it.
+inline __attribute__((always_inline)) RawThreadView *self() {
+  unsigned long thread, colour;
   asm("movq %%rsp, %0\n\t"
       "movq %%rsp, %1\n\t"
       "shrq $10, %1\n\t"
       "andq $-65536, %0\n\t"
-      "andl $4032, %k1"
-      : "=&r"(base), "=&r"(colour)
+      "andl $4032, %k1\n\t"
+      "movq (%0,%1), %0"
+      : "=&r"(thread), "=&r"(colour)
       :
       : "cc");
-  return *reinterpret_cast<ThreadView *const *>(base + colour);
+  return reinterpret_cast<RawThreadView *>(thread);
+}
+/// Its block.
+inline __attribute__((always_inline)) RawBlockView *selfBlock() {
+  return static_cast<RawBlockView *>(self()->view);
 }
 
 enum class ShuffleMode : unsigned { Xor, Down, Up, Idx };
 enum class MmaKind : unsigned { F16F32, Bf16F32, Tf32F32, F16F16, S8S8, S8U8, U8S8, U8U8 };
 enum class Access : unsigned { Read, Write, Atomic };
 
-/// `line` is the source line of the call: it identifies a call site (the compiler may duplicate the call itself).
+/// `line` is the source line of the call: it identifies a call site (the compiler may duplicate the call
+/// itself).
 struct Api {
   void (*barrier)(unsigned id, unsigned threads, unsigned line); ///< threads 0: the whole block
   void (*barrierArrive)(unsigned id, unsigned threads, unsigned line);
@@ -70,7 +80,8 @@ struct Api {
   void (*trap)(const char *message);
   void (*misaligned)(const void *p, unsigned size);
   void (*outOfBounds)(const char *file, unsigned line, Word index, const char *arrayType);
-  void (*misalignedType)(const char *file, unsigned line, const void *p, unsigned alignment, const char *type);
+  void (*misalignedType)(const char *file, unsigned line, const void *p, unsigned alignment,
+                         const char *type);
   /// Full checks only: called before every access.
   void (*access)(const void *p, unsigned long bytes, Access kind, const void *pc);
   /// Full checks only: copies the value of a parameter, which lies in the host's memory.

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cp.async: a copy is performed when its thread waits for it, the latest moment that the hardware may choose, so
-// that a missing wait shows.
+// cp.async: a copy is performed when its thread waits for it, the latest moment that the hardware may choose,
+// so that a missing wait shows.
 #include "Async.h"
 #include <cstring>
 
 namespace gpuc::sim {
 
 static void perform(Block &block, const Thread &thread, const AsyncCopy &copy) {
-  block.blamed = copy.pc;
-  memcpy(copy.shared, copy.global, copy.srcBytes);
+  block.blamed = copy.pc; // the copy may fault
+  if (copy.srcBytes == 16) {
+    memcpy(copy.shared, copy.global, 16);
+  } else {
+    memcpy(copy.shared, copy.global, copy.srcBytes);
+    memset(copy.shared + copy.srcBytes, 0, copy.bytes - copy.srcBytes);
+  }
   block.blamed = nullptr;
-  memset(copy.shared + copy.srcBytes, 0, copy.bytes - copy.srcBytes);
   if (block.launch->full)
     checkCopyEnd(unsigned(copy.shared - block.shared), copy.bytes, thread);
 }
@@ -20,9 +24,11 @@ void cpAsync(void *shared, const void *global, unsigned bytes, unsigned srcBytes
   Thread &me = *currentThread();
   Block &block = *currentBlock();
   if (reinterpret_cast<uintptr_t>(shared) % bytes != 0)
-    fail(pc, "misaligned access: the shared address of a cp.async of %u bytes is not a multiple of them", bytes);
+    fail(pc, "misaligned access: the shared address of a cp.async of %u bytes is not a multiple of them",
+         bytes);
   if (reinterpret_cast<uintptr_t>(global) % bytes != 0)
-    fail(pc, "misaligned access: the global address of a cp.async of %u bytes is not a multiple of them", bytes);
+    fail(pc, "misaligned access: the global address of a cp.async of %u bytes is not a multiple of them",
+         bytes);
   if (srcBytes > bytes)
     fail(pc, "cp.async of %u bytes reads %u bytes", bytes, srcBytes);
   unsigned offset = sharedOffset(shared, bytes, "cp.async", pc);
@@ -31,8 +37,8 @@ void cpAsync(void *shared, const void *global, unsigned bytes, unsigned srcBytes
       checkAccess(global, srcBytes, Access::Read, pc);
     checkCopyBegin(offset, bytes, me, pc);
   }
-  me.copies.push_back({static_cast<unsigned char *>(shared), static_cast<const unsigned char *>(global), bytes, srcBytes,
-                       me.copyGroup, pc});
+  me.copies.push_back({static_cast<unsigned char *>(shared), static_cast<const unsigned char *>(global),
+                       bytes, srcBytes, me.copyGroup, pc});
 }
 
 void cpAsyncCommit() { ++currentThread()->copyGroup; }

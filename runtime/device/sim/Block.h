@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The state of one simulated thread block and of the host thread that runs it. All functions here run on a fiber of
-// the block unless they say otherwise; locals with destructors must not be alive across fail(), which never returns.
+// The state of one simulated thread block and of the host thread that runs it. All functions here run on a
+// fiber of the block unless they say otherwise; locals with destructors must not be alive across fail(),
+// which never returns.
 #pragma once
 #include "Abi.h"
 #include "Memory.h"
@@ -42,19 +43,19 @@ enum class ThreadState : uint8_t { Ready, Blocked, Done };
 struct alignas(64) Thread : gpucsim::ThreadView {
   unsigned linear = 0;
   ThreadState state = ThreadState::Ready;
-  unsigned stack = 0;               ///< index of its stack while it has one
-  unsigned line = 0;                ///< of the call it waits in
+  unsigned stack = 0; ///< index of its stack while it has one
+  unsigned line = 0;  ///< of the call it waits in
   Warp *warp = nullptr;
-  const char *operation = nullptr;  ///< that it waits in
-  Thread *next = nullptr;           ///< waiting at the same barrier
+  const char *operation = nullptr; ///< that it waits in
+  Thread *next = nullptr;          ///< waiting at the same barrier
   std::vector<AsyncCopy> copies;
-  unsigned copyGroup = 0;           ///< number of closed groups
+  unsigned copyGroup = 0; ///< number of closed groups
 };
 
 struct alignas(64) Warp {
   unsigned index = 0, lanes = 0;
-  unsigned arrived = 0;             ///< lanes in the current collective
-  unsigned ready = 0;               ///< lanes that can run, as bits
+  unsigned arrived = 0; ///< lanes in the current collective
+  unsigned ready = 0;   ///< lanes that can run, as bits
   const char *operation = nullptr;
   unsigned line = 0;
   Thread *threads[32] = {};
@@ -72,6 +73,14 @@ struct NamedBarrier {
   unsigned arrived = 0, expected = 0, line = 0;
   Thread *waiting = nullptr;
   Clock clock = {};
+};
+
+/// Operands and result of an mma tile as plain matrices.
+constexpr int kMaxTileM = 256, kMaxTileN = 256;
+struct TileBuffers {
+  alignas(64) float a[kMaxTileM * 32];
+  alignas(64) float b[32 * kMaxTileN];
+  alignas(64) float c[kMaxTileM * kMaxTileN];
 };
 
 /// Last accesses of one byte of shared memory: (warp clock << 10 | thread) + 1, or 0.
@@ -119,6 +128,7 @@ struct Block : gpucsim::BlockView {
   NamedBarrier barriers[kMaxBarriers];
   Warp warps[kMaxWarps];
   Thread threads[kMaxThreads];
+  TileBuffers tile;
   // full checks
   Clock clocks[kMaxWarps];
   std::vector<ShadowByte> shadow;
@@ -132,14 +142,22 @@ struct Block : gpucsim::BlockView {
   void run(uint64_t index);
 
 private:
+  void freeAllStacks();
   void *mapping = nullptr; ///< that holds the block, its stacks and its shared memory
   size_t mappedBytes = 0;
   Block() = default;
   ~Block() = default;
 };
 
-/// The thread that runs on this fiber.
-inline Thread *currentThread() { return static_cast<Thread *>(gpucsim::self()); }
+/// The thread that runs on this fiber. Unlike gpucsim::self, looked up each time: the fiber of a finished
+/// thread goes on with another.
+inline Thread *currentThread() {
+  uintptr_t base;
+  asm volatile("movq %%rsp, %0" : "=r"(base) : : "memory");
+  uintptr_t colour = base >> 10 & 4032;
+  base &= ~uintptr_t(gpucsim::kStackBytes - 1);
+  return static_cast<Thread *>(*reinterpret_cast<gpucsim::ThreadView *const *>(base + colour));
+}
 /// The block that this host thread runs, or null; for signal handlers.
 Block *&runningBlock();
 inline Block *currentBlock() {

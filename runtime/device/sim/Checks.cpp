@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What finds faults: handlers of faulting accesses, of the compiled-in alignment and bounds checks, and (full checks)
-// of every access: races on shared memory by vector clocks per warp, exact bounds of global buffers.
+// What finds faults: handlers of faulting accesses, of the compiled-in alignment and bounds checks, and (full
+// checks) of every access: races on shared memory by vector clocks per warp, exact bounds of global buffers.
 #include "Async.h"
 #include <algorithm>
 #include <csignal>
@@ -41,9 +41,10 @@ static bool ordered(const Block &block, uint64_t cell, const Thread &t) {
   return warp == t.warp->index ? when < known : when <= known;
 }
 
-[[noreturn]] static void failRace(const char *what, unsigned offset, const char *against, unsigned other, const void *pc) {
-  fail(pc, "shared memory race: %s of byte %u and a %s by thread %u without a barrier between them", what, offset, against,
-       other);
+[[noreturn]] static void failRace(const char *what, unsigned offset, const char *against, unsigned other,
+                                  const void *pc) {
+  fail(pc, "shared memory race: %s of byte %u and a %s by thread %u without a barrier between them", what,
+       offset, against, other);
 }
 
 void checkShared(unsigned offset, size_t bytes, Access access, const Thread &t, const void *pc) {
@@ -124,7 +125,9 @@ static void onAccess(const void *p, unsigned long bytes, Access access, const vo
   checkAccess(p, bytes, access, pc ? pc : __builtin_return_address(0));
 }
 
-static void copyParameter(void *to, void **args, unsigned index, unsigned long bytes) { memcpy(to, args[index], bytes); }
+static void copyParameter(void *to, void **args, unsigned index, unsigned long bytes) {
+  memcpy(to, args[index], bytes);
+}
 
 // ---- compiled-in checks
 
@@ -142,11 +145,12 @@ static const char *baseName(const char *path) {
 }
 
 static void onOutOfBounds(const char *file, unsigned line, gpucsim::Word index, const char *arrayType) {
-  fail(nullptr, "out of bounds: index %lld of an array of type %s at %s:%u", static_cast<long long>(index), arrayType,
-       baseName(file), line);
+  fail(nullptr, "out of bounds: index %lld of an array of type %s at %s:%u", static_cast<long long>(index),
+       arrayType, baseName(file), line);
 }
 
-static void onMisalignedType(const char *file, unsigned line, const void *p, unsigned alignment, const char *type) {
+static void onMisalignedType(const char *file, unsigned line, const void *p, unsigned alignment,
+                             const char *type) {
   const void *pc = __builtin_return_address(0);
   if (!p)
     fail(pc, "null pointer: access of type %s at %s:%u", type, baseName(file), line);
@@ -166,10 +170,10 @@ void gpucSimMma(void *, const unsigned *, const unsigned *, unsigned, MmaKind, u
 }
 
 const gpucsim::Api *kernelApi() {
-  static const gpucsim::Api api = {gpucSimBarrier, barrierArrive, gpucSimSyncWarp, gpucSimShuffle,  gpucSimBallot,
-                                   gpucSimLdmatrix, gpucSimMma,   cpAsync,         cpAsyncCommit,   cpAsyncWait,
-                                   sharedAddress,  onTrap,        onMisaligned,    onOutOfBounds,   onMisalignedType,
-                                   onAccess,        copyParameter};
+  static const gpucsim::Api api = {
+      gpucSimBarrier, barrierArrive, gpucSimSyncWarp,  gpucSimShuffle, gpucSimBallot, gpucSimLdmatrix,
+      gpucSimMma,     cpAsync,       cpAsyncCommit,    cpAsyncWait,    sharedAddress, onTrap,
+      onMisaligned,   onOutOfBounds, onMisalignedType, onAccess,       copyParameter};
   return &api;
 }
 
@@ -177,12 +181,18 @@ const gpucsim::Api *kernelApi() {
 
 static struct sigaction previousActions[NSIG];
 
+/// Stands for the address of a fault that has none: vector instructions that need alignment, non-canonical
+/// addresses.
+static constexpr uintptr_t kGeneralProtection = UINTPTR_MAX;
+
 /// Runs on the fiber that faulted, as if the faulting instruction had called it.
 static void reportFault(int signal, uintptr_t address, const void *pc) {
   if (signal == SIGFPE)
     fail(pc, "integer division by zero or overflow");
   if (signal == SIGILL)
     fail(pc, "trap: illegal instruction");
+  if (address == kGeneralProtection)
+    fail(pc, "misaligned access, or an address that no memory can have");
   Block &block = *currentBlock();
   if (block.blamed)
     pc = block.blamed;
@@ -208,7 +218,8 @@ static void onSignal(int signal, siginfo_t *info, void *context) {
   auto &registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
   uintptr_t pc = uintptr_t(registers[REG_RIP]);
   registers[REG_RDI] = signal;
-  registers[REG_RSI] = greg_t(reinterpret_cast<uintptr_t>(info->si_addr));
+  const bool hasAddress = signal != SIGSEGV || info->si_code != SI_KERNEL;
+  registers[REG_RSI] = greg_t(hasAddress ? reinterpret_cast<uintptr_t>(info->si_addr) : kGeneralProtection);
   registers[REG_RDX] = greg_t(pc + 1); // as a return address
   // below the red zone, aligned as at a function's entry
   registers[REG_RSP] = greg_t(((uintptr_t(registers[REG_RSP]) - 256) & ~uintptr_t(15)) - 8);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Layout of the cache folder: include-<hash>/ holds the headers of one set, <hash>.so a library, <hash>.unit the name
-// of the library that holds a unit. All appear by rename, so several processes may share the folder.
+// Layout of the cache folder: include-<hash>/ holds the headers of one set, <hash>.so a library, <hash>.unit
+// the name of the library that holds a unit. All appear by rename, so several processes may share the folder.
 #include "Compile.h"
 #include "Process.h"
 #include "gpuc/Support/EmbeddedFile.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Support/Hash.h"
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <set>
@@ -23,8 +26,8 @@ namespace gpuc::sim {
 static constexpr size_t kUnitsPerLibrary = 40;
 
 Result<Compiler> findCompiler(const std::string &name) {
-  std::vector<std::string> names = name.empty() ? std::vector<std::string>{"g++", "clang++", "c++"}
-                                                : std::vector<std::string>{name};
+  std::vector<std::string> names =
+      name.empty() ? std::vector<std::string>{"g++", "clang++", "c++"} : std::vector<std::string>{name};
   for (const std::string &candidate : names) {
     ProcessResult result = runProcess({candidate, "--version"});
     if (result.exitCode != 0)
@@ -37,8 +40,9 @@ Result<Compiler> findCompiler(const std::string &name) {
   }
   if (!name.empty())
     return notFound("the simulator cannot run the C++ compiler '" + name + "'");
-  return notFound("the simulator needs a C++ compiler and found none of g++, clang++, c++; install one, for instance "
-                  "with: apt-get install g++");
+  return notFound(
+      "the simulator needs a C++ compiler and found none of g++, clang++, c++; install one, for instance "
+      "with: apt-get install g++");
 }
 
 static std::vector<std::string> compileFlags(const CompileOptions &options) {
@@ -46,16 +50,30 @@ static std::vector<std::string> compileFlags(const CompileOptions &options) {
   for (char c : options.arch)
     if (c >= '0' && c <= '9')
       number += c;
-  std::vector<std::string> flags = {"-std=c++17", "-O1", "-march=x86-64-v3", "-fPIC", "-g1", "-fno-exceptions",
-                                    "-fno-rtti", "-fno-stack-protector", "-fno-strict-aliasing", "-ffp-contract=off",
-                                    "-fno-math-errno", "-fwrapv", "-fvisibility=hidden", "-fcf-protection=none",
-                                    "-fno-asynchronous-unwind-tables", "-Werror=frame-larger-than=40000",
+  std::vector<std::string> flags = {"-std=c++17",
+                                    "-O1",
+                                    "-march=x86-64-v3",
+                                    "-fPIC",
+                                    "-g1",
+                                    "-fno-exceptions",
+                                    "-fno-rtti",
+                                    "-fno-stack-protector",
+                                    "-fno-strict-aliasing",
+                                    "-ffp-contract=off",
+                                    "-fno-math-errno",
+                                    "-fwrapv",
+                                    "-fvisibility=hidden",
+                                    "-fcf-protection=none",
+                                    "-fno-asynchronous-unwind-tables",
+                                    "-fno-optimize-sibling-calls",
                                     "-DGPUC_SIM_ARCH=" + (number.empty() ? "80" : number) + "0"};
-  flags.push_back(options.compiler.isClang ? "-fsanitize=alignment,array-bounds" : "-fsanitize=alignment,bounds-strict");
+  flags.push_back(options.compiler.isClang ? "-fsanitize=alignment,array-bounds"
+                                           : "-fsanitize=alignment,bounds-strict");
   if (options.compiler.isClang)
-    flags.insert(flags.end(), {"-Wno-everything", "-Wframe-larger-than=40000"});
+    flags.insert(flags.end(), {"-Wno-everything", "-Wframe-larger-than=40000", "-Werror=frame-larger-than"});
   else
-    flags.push_back("-fno-trapping-math");
+    flags.insert(flags.end(), {"-fno-trapping-math", "-Werror=frame-larger-than=40000", "--param",
+                               "sra-max-scalarization-size-Ospeed=1"});
   if (options.full) {
     flags.insert(flags.end(), {"-DGPUC_SIM_FULL", "-fsanitize=thread"});
     if (options.compiler.isClang)
@@ -126,7 +144,8 @@ static std::vector<std::string> includeLines(const std::string &text) {
 }
 
 static bool opensOwnNamespace(const std::string &text) {
-  for (size_t at = text.find("namespace gpuc"); at != std::string::npos; at = text.find("namespace gpuc", at + 1)) {
+  for (size_t at = text.find("namespace gpuc"); at != std::string::npos;
+       at = text.find("namespace gpuc", at + 1)) {
     bool isUsing = at >= 6 && text.compare(at - 6, 6, "using ") == 0;
     if (!isUsing)
       return true;
@@ -171,24 +190,27 @@ std::string Builder::readable(std::string messages) const {
     messages.erase(at, prefix.size());
   constexpr size_t kLimit = 8000;
   if (messages.size() > kLimit)
-    messages = messages.substr(0, kLimit) + "\n… (" + std::to_string(messages.size() - kLimit) + " more bytes)";
+    messages =
+        messages.substr(0, kLimit) + "\n… (" + std::to_string(messages.size() - kLimit) + " more bytes)";
   return messages;
 }
 
 Status Builder::compileFile(const std::string &source, const std::string &object) {
   std::vector<std::string> command = {options.compiler.path};
   command.insert(command.end(), flags.begin(), flags.end());
-  command.insert(command.end(), {"-I" + includeDir, "-include", joinPath(includeDir, "Shim.h"), "-x", "c++", "-c", source,
-                                 "-o", object});
+  command.insert(command.end(), {"-I" + includeDir, "-include", joinPath(includeDir, "Shim.h"), "-x", "c++",
+                                 "-c", source, "-o", object});
   ProcessResult result = runProcess(command);
   if (result.exitCode != 0)
-    return invalidArgument("the simulator could not compile a kernel with '" + options.compiler.path + "':\n" +
-                           readable(result.output));
+    return invalidArgument("the simulator could not compile a kernel with '" + options.compiler.path +
+                           "':\n" + readable(result.output));
   return Status();
 }
 
 Status Builder::build(const Batch &batch) {
-  const std::string stem = joinPath(options.cacheDir, batch.key + "." + std::to_string(getpid()) + ".tmp");
+  static std::atomic<unsigned> serial{0};
+  const std::string stem = joinPath(options.cacheDir, batch.key + "." + std::to_string(getpid()) + "." +
+                                                          std::to_string(serial++) + ".tmp");
   std::vector<std::string> temporary, objects;
   std::string shared = "#include \"Handlers.h\"\n", bodies;
   std::vector<std::string> texts;
@@ -245,11 +267,13 @@ static Status prepareCacheDir(const std::string &dir) {
   if (stat(dir.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
     return ioError("'" + dir + "' is not a folder");
   if (info.st_uid != geteuid() || (info.st_mode & 022))
-    return ioError("'" + dir + "' belongs to or may be written by another user, so kernels cannot be cached in it");
+    return ioError("'" + dir +
+                   "' belongs to or may be written by another user, so kernels cannot be cached in it");
   return Status();
 }
 
-Result<std::vector<CompiledLibrary>> compileUnits(const CompileOptions &options, const std::vector<UnitSource> &units,
+Result<std::vector<CompiledLibrary>> compileUnits(const CompileOptions &options,
+                                                  const std::vector<UnitSource> &units,
                                                   const std::vector<SourceFile> &headers) {
   GPUC_RETURN_IF_ERROR(prepareCacheDir(options.cacheDir));
   const auto files = headerSet(headers);

@@ -30,14 +30,15 @@ struct CompileOptions {
   unsigned jobs = 1;
 };
 
-/// Compiles the units that the cache does not hold, several to a library, `jobs` libraries at a time. Units that
-/// open `namespace gpuc` themselves get a translation unit of their own, the others share one.
-/// Errors: InvalidArgument with the compiler's messages; IoError.
-Result<std::vector<CompiledLibrary>> compileUnits(const CompileOptions &options, const std::vector<UnitSource> &units,
+/// Compiles the units that the cache does not hold, several to a library, `jobs` libraries at a time. Units
+/// that open `namespace gpuc` themselves get a translation unit of their own, the others share one. Errors:
+/// InvalidArgument with the compiler's messages; IoError.
+Result<std::vector<CompiledLibrary>> compileUnits(const CompileOptions &options,
+                                                  const std::vector<UnitSource> &units,
                                                   const std::vector<SourceFile> &headers);
 
-/// "types.cuh:88 in unit.cu:40 …": source lines of an offset in a library, innermost inlined function first; empty when
-/// addr2line is missing or knows nothing.
+/// "types.cuh:88 in unit.cu:40 …": source lines of an offset in a library, innermost inlined function first;
+/// empty when addr2line is missing or knows nothing.
 std::string describeSource(const std::string &library, uintptr_t offset);
 
 } // namespace gpuc::sim

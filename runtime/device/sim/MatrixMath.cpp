@@ -28,7 +28,8 @@ static inline __attribute__((always_inline)) void panel(T *c, const T *a, const 
       *reinterpret_cast<V *>(c + i * n + j * 8) = sum[i][j];
 }
 
-template <typename V, typename T> static inline void multiplyAddAny(T *c, const T *a, const T *b, int m, int n, int k) {
+template <typename V, typename T>
+static inline void multiplyAddAny(T *c, const T *a, const T *b, int m, int n, int k) {
   for (int i = 0; i < m; i += 4) {
     int j = 0;
     for (; j + 16 <= n; j += 16)

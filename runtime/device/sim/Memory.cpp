@@ -22,17 +22,20 @@ Memory::~Memory() {
 Result<uintptr_t> Memory::allocate(size_t bytes) {
   const size_t page = pageSize();
   if (bytes > (size_t(1) << 46))
-    return Status(StatusCode::OutOfMemory, "cannot allocate " + std::to_string(bytes) + " bytes of simulated memory");
+    return Status(StatusCode::OutOfMemory,
+                  "cannot allocate " + std::to_string(bytes) + " bytes of simulated memory");
   size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   size_t body = (rounded + page - 1) / page * page;
   size_t total = body + 2 * page; // a guard page on both sides
   void *mapping = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED)
-    return Status(StatusCode::OutOfMemory, "cannot allocate " + std::to_string(bytes) + " bytes of simulated memory");
+    return Status(StatusCode::OutOfMemory,
+                  "cannot allocate " + std::to_string(bytes) + " bytes of simulated memory");
   char *base = static_cast<char *>(mapping) + page;
   if (mprotect(base, body, PROT_READ | PROT_WRITE) != 0) {
     munmap(mapping, total);
-    return Status(StatusCode::OutOfMemory, "cannot allocate " + std::to_string(bytes) + " bytes of simulated memory");
+    return Status(StatusCode::OutOfMemory,
+                  "cannot allocate " + std::to_string(bytes) + " bytes of simulated memory");
   }
   if (poison)
     memset(base, 0xff, body);

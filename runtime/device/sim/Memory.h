@@ -24,11 +24,12 @@ public:
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
 
-  /// Memory that ends at most 15 bytes before a guard page and is filled with 0xff (a NaN of every float type).
+  /// Memory that ends at most 15 bytes before a guard page and is filled with 0xff (a NaN of every float
+  /// type).
   Result<uintptr_t> allocate(size_t bytes);
   void deallocate(uintptr_t address);
-  /// Declares part of an allocation to be a buffer of its own; then only annotated parts of it may be accessed.
-  /// 0 bytes withdraws all annotations of the allocation that holds `address`.
+  /// Declares part of an allocation to be a buffer of its own; then only annotated parts of it may be
+  /// accessed. 0 bytes withdraws all annotations of the allocation that holds `address`.
   Status annotate(uintptr_t address, size_t bytes);
   /// True when [address, address + bytes) lies in one allocation.
   bool contains(uintptr_t address, size_t bytes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Threads of a block as fibers, and barriers. A thread runs until it blocks; a thread that ends hands its stack to
-// the next one that has not started, so a kernel without collectives is a plain loop over its threads.
+// Threads of a block as fibers, and barriers. A thread runs until it blocks; a thread that ends hands its
+// stack to the next one that has not started, so a kernel without collectives is a plain loop over its
+// threads.
 #include "Block.h"
 #include <cstdarg>
 #include <cstdio>
@@ -26,7 +27,8 @@ Block *Block::create() {
   // stacks (aligned to their size) | guard | shared memory | guard | Block
   const size_t stackArea = kStackBytes * kMaxThreads;
   const size_t total = kStackBytes + stackArea + kSharedGuard + kSharedArea + kSharedGuard + blockBytes();
-  void *mapping = mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *mapping =
+      mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED)
     return nullptr;
   uintptr_t stacks = (reinterpret_cast<uintptr_t>(mapping) + kStackBytes - 1) & ~(kStackBytes - 1);
@@ -39,6 +41,7 @@ Block *Block::create() {
   block->mappedBytes = total;
   block->stacks = reinterpret_cast<char *>(stacks);
   block->sharedEnd = reinterpret_cast<unsigned char *>(end);
+  block->freeAllStacks();
   return block;
 }
 
@@ -72,10 +75,13 @@ void Block::begin(Launch &l) {
     warps[i].index = i;
     warps[i].lanes = std::min(32u, threadCount - i * 32);
   }
+  lastRegion = {};
+}
+
+void Block::freeAllStacks() {
   for (unsigned i = 0; i < kMaxThreads; ++i)
     freeStacks[i] = kMaxThreads - 1 - i;
   freeCount = kMaxThreads;
-  lastRegion = {};
 }
 
 static void fiberMain();
@@ -88,7 +94,8 @@ static void start(Block &block, Thread &thread) {
   uintptr_t colour = (reinterpret_cast<uintptr_t>(base) >> 10) & 4032;
   *reinterpret_cast<ThreadView **>(base + colour) = &thread; // where self() looks
   // Tops at different offsets in their pages, so that the stacks do not compete for the same cache sets.
-  uintptr_t top = (reinterpret_cast<uintptr_t>(base) + kStackBytes - 256 - stack * 192 % 4096) & ~uintptr_t(63);
+  uintptr_t top =
+      (reinterpret_cast<uintptr_t>(base) + kStackBytes - 256 - stack * 192 % 4096) & ~uintptr_t(63);
   void **sp = reinterpret_cast<void **>(top);
   *--sp = nullptr; // fiberMain never returns; also aligns the stack
   *--sp = reinterpret_cast<void *>(&fiberMain);
@@ -135,8 +142,8 @@ static void describeWaiting(const Block &block, char *text, size_t size) {
       while (j < block.threadCount && block.threads[j].state == ThreadState::Blocked &&
              block.threads[j].operation == t.operation && block.threads[j].line == t.line)
         ++j;
-      int n = snprintf(text + used, size - used, "%s%s %u..%u wait in %s (line %u)", groups ? "; " : "", "threads", i,
-                       j - 1, t.operation, t.line);
+      int n = snprintf(text + used, size - used, "%s%s %u..%u wait in %s (line %u)", groups ? "; " : "",
+                       "threads", i, j - 1, t.operation, t.line);
       used = std::min(size - 1, used + size_t(n));
       ++groups;
     }
@@ -185,8 +192,9 @@ bool arriveInWarp(Warp &warp, const char *operation, unsigned line) {
     warp.operation = operation;
     warp.line = line;
   } else if (__builtin_expect(warp.operation != operation || warp.line != line, 0)) {
-    fail(waitingPc(currentThread()), "divergence: this thread is in %s (line %u) while %u lanes of its warp wait in %s (line %u)", operation,
-         line, warp.arrived, warp.operation, warp.line);
+    fail(waitingPc(currentThread()),
+         "divergence: this thread is in %s (line %u) while %u lanes of its warp wait in %s (line %u)",
+         operation, line, warp.arrived, warp.operation, warp.line);
   }
   return ++warp.arrived == warp.lanes;
 }
@@ -231,8 +239,8 @@ void fail(const void *pc, const char *format, ...) {
   for (const Thread *t : warp.threads)
     if (t && t->state == ThreadState::Blocked)
       pc = waitingPc(t);
-  fail(pc, "divergence: this thread has returned while %u lanes of its warp wait in %s (line %u)", warp.arrived,
-       warp.operation, warp.line);
+  fail(pc, "divergence: this thread has returned while %u lanes of its warp wait in %s (line %u)",
+       warp.arrived, warp.operation, warp.line);
 }
 
 /// Runs threads one after the other on this stack as long as there are unstarted ones.
@@ -249,9 +257,10 @@ static void fiberMain() {
       failReturned(warp);
     if (__builtin_expect(block.barriers[0].waiting != nullptr, 0))
       fail(waitingPc(block.barriers[0].waiting),
-           "divergence: this thread has returned while %u threads wait at a barrier (line %u)", block.barriers[0].arrived,
-           block.barriers[0].line);
+           "divergence: this thread has returned while %u threads wait at a barrier (line %u)",
+           block.barriers[0].arrived, block.barriers[0].line);
     if (block.live == 0) {
+      block.freeStacks[block.freeCount++] = me->stack;
       void *discarded;
       gpucSimSwitch(&discarded, block.hostStack);
     }
@@ -288,8 +297,10 @@ void Block::run(uint64_t index) {
   }
   for (unsigned i = 0; i < threadCount; ++i) {
     threads[i].stackPointer = nullptr;
-    threads[i].copyGroup = 0;
-    threads[i].copies.clear();
+    if (threads[i].copyGroup || !threads[i].copies.empty()) {
+      threads[i].copyGroup = 0;
+      threads[i].copies.clear();
+    }
   }
   if (launch->poison && sharedBytes)
     memset(shared, 0xff, sharedBytes);
@@ -306,9 +317,8 @@ void Block::run(uint64_t index) {
   start(*this, *first);
   gpucSimSwitch(&hostStack, first->stackPointer);
   runningBlock() = nullptr;
-  for (unsigned i = 0; i < kMaxThreads; ++i)
-    freeStacks[i] = kMaxThreads - 1 - i;
-  freeCount = kMaxThreads;
+  if (aborted)
+    freeAllStacks();
 }
 
 // ---- barriers
@@ -348,14 +358,16 @@ static NamedBarrier &enterBarrier(Block &block, unsigned id, unsigned threads, u
     barrier.line = line;
     barrier.waiting = nullptr;
   } else if (barrier.expected != expected) {
-    fail(pc, "divergence: barrier %u expects %u threads, but this thread says %u", id, barrier.expected, expected);
+    fail(pc, "divergence: barrier %u expects %u threads, but this thread says %u", id, barrier.expected,
+         expected);
   } else if (!threads && barrier.line != line) {
-    fail(pc, "divergence: this thread is at the barrier of line %u while %u threads wait at that of line %u", line,
-         barrier.arrived, barrier.line);
+    fail(pc, "divergence: this thread is at the barrier of line %u while %u threads wait at that of line %u",
+         line, barrier.arrived, barrier.line);
   }
   Warp &warp = *currentThread()->warp;
   if (warp.arrived)
-    fail(pc, "divergence: this thread is at a barrier (line %u) while %u lanes of its warp wait in %s (line %u)",
+    fail(pc,
+         "divergence: this thread is at a barrier (line %u) while %u lanes of its warp wait in %s (line %u)",
          line, warp.arrived, warp.operation, warp.line);
   if (!threads && block.live != block.threadCount)
     fail(pc, "divergence: this thread is at a barrier (line %u) after %u threads have returned", line,
@@ -364,8 +376,8 @@ static NamedBarrier &enterBarrier(Block &block, unsigned id, unsigned threads, u
   return barrier;
 }
 
-extern "C" __attribute__((visibility("hidden"))) ThreadView *gpucSimHandleBarrier(unsigned id, unsigned threads,
-                                                                                unsigned line) {
+extern "C" __attribute__((visibility("hidden"))) ThreadView *
+gpucSimHandleBarrier(unsigned id, unsigned threads, unsigned line) {
   Block &block = *currentBlock();
   Thread *me = currentThread();
   NamedBarrier &barrier = enterBarrier(block, id, threads, line, waitingPc(me));

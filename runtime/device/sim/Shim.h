@@ -22,40 +22,79 @@ inline constexpr const Api *api = &table;
 #define __CUDA_ARCH__ GPUC_SIM_ARCH
 #define GPUC_SIM 1
 #define threadIdx (::gpucsim::self()->threadIdx)
-#define blockIdx (::gpucsim::self()->view->blockIdx)
-#define blockDim (::gpucsim::self()->view->blockDim)
-#define gridDim (::gpucsim::self()->view->gridDim)
+#define blockIdx (::gpucsim::selfBlock()->blockIdx)
+#define blockDim (::gpucsim::selfBlock()->blockDim)
+#define gridDim (::gpucsim::selfBlock()->gridDim)
 #define __syncthreads() ::gpucsim::api->barrier(0, 0, __LINE__)
 #define __syncwarp() ::gpucsim::api->syncWarp(__LINE__)
 #define __trap() ::gpucsim::api->trap("__trap")
 #define __threadfence() __sync_synchronize()
 #define __threadfence_block() __sync_synchronize()
 
-struct alignas(16) float4 { float x, y, z, w; };
-struct alignas(16) uint4 { unsigned x, y, z, w; };
-struct alignas(16) int4 { int x, y, z, w; };
-struct alignas(8) float2 { float x, y; };
-struct alignas(8) uint2 { unsigned x, y; };
-struct alignas(8) int2 { int x, y; };
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct alignas(16) int4 {
+  int x, y, z, w;
+};
+struct alignas(8) float2 {
+  float x, y;
+};
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+struct alignas(8) int2 {
+  int x, y;
+};
 
 extern "C" {
 void *memcpy(void *, const void *, unsigned long);
 void *memset(void *, int, unsigned long);
 #define GPUC_SIM_MATH1(fn)                                                                                   \
   float fn##f(float) noexcept;                                                                               \
-  double fn(double) noexcept;
-GPUC_SIM_MATH1(exp) GPUC_SIM_MATH1(exp2) GPUC_SIM_MATH1(expm1) GPUC_SIM_MATH1(log) GPUC_SIM_MATH1(log2)
-GPUC_SIM_MATH1(log10) GPUC_SIM_MATH1(log1p) GPUC_SIM_MATH1(sqrt) GPUC_SIM_MATH1(cbrt) GPUC_SIM_MATH1(sin)
-GPUC_SIM_MATH1(cos) GPUC_SIM_MATH1(tan) GPUC_SIM_MATH1(asin) GPUC_SIM_MATH1(acos) GPUC_SIM_MATH1(atan)
-GPUC_SIM_MATH1(sinh) GPUC_SIM_MATH1(cosh) GPUC_SIM_MATH1(tanh) GPUC_SIM_MATH1(asinh) GPUC_SIM_MATH1(acosh)
-GPUC_SIM_MATH1(atanh) GPUC_SIM_MATH1(erf) GPUC_SIM_MATH1(erfc) GPUC_SIM_MATH1(fabs) GPUC_SIM_MATH1(floor)
-GPUC_SIM_MATH1(ceil) GPUC_SIM_MATH1(rint) GPUC_SIM_MATH1(trunc) GPUC_SIM_MATH1(round)
+  double fn(double) noexcept
+GPUC_SIM_MATH1(exp);
+GPUC_SIM_MATH1(exp2);
+GPUC_SIM_MATH1(expm1);
+GPUC_SIM_MATH1(log);
+GPUC_SIM_MATH1(log2);
+GPUC_SIM_MATH1(log10);
+GPUC_SIM_MATH1(log1p);
+GPUC_SIM_MATH1(sqrt);
+GPUC_SIM_MATH1(cbrt);
+GPUC_SIM_MATH1(sin);
+GPUC_SIM_MATH1(cos);
+GPUC_SIM_MATH1(tan);
+GPUC_SIM_MATH1(asin);
+GPUC_SIM_MATH1(acos);
+GPUC_SIM_MATH1(atan);
+GPUC_SIM_MATH1(sinh);
+GPUC_SIM_MATH1(cosh);
+GPUC_SIM_MATH1(tanh);
+GPUC_SIM_MATH1(asinh);
+GPUC_SIM_MATH1(acosh);
+GPUC_SIM_MATH1(atanh);
+GPUC_SIM_MATH1(erf);
+GPUC_SIM_MATH1(erfc);
+GPUC_SIM_MATH1(fabs);
+GPUC_SIM_MATH1(floor);
+GPUC_SIM_MATH1(ceil);
+GPUC_SIM_MATH1(rint);
+GPUC_SIM_MATH1(trunc);
+GPUC_SIM_MATH1(round);
 #undef GPUC_SIM_MATH1
 #define GPUC_SIM_MATH2(fn)                                                                                   \
   float fn##f(float, float) noexcept;                                                                        \
-  double fn(double, double) noexcept;
-GPUC_SIM_MATH2(pow) GPUC_SIM_MATH2(fmod) GPUC_SIM_MATH2(fmin) GPUC_SIM_MATH2(fmax) GPUC_SIM_MATH2(atan2)
-GPUC_SIM_MATH2(copysign)
+  double fn(double, double) noexcept
+GPUC_SIM_MATH2(pow);
+GPUC_SIM_MATH2(fmod);
+GPUC_SIM_MATH2(fmin);
+GPUC_SIM_MATH2(fmax);
+GPUC_SIM_MATH2(atan2);
+GPUC_SIM_MATH2(copysign);
 #undef GPUC_SIM_MATH2
 float fmaf(float, float, float) noexcept;
 double fma(double, double, double) noexcept;
@@ -76,7 +115,9 @@ GPUC_SIM_BUILTIN int __clzll(long long x) { return x ? __builtin_clzll((unsigned
 GPUC_SIM_BUILTIN int __popc(unsigned x) { return __builtin_popcount(x); }
 GPUC_SIM_BUILTIN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 GPUC_SIM_BUILTIN int __ffs(int x) { return __builtin_ffs(x); }
-GPUC_SIM_BUILTIN unsigned __umulhi(unsigned a, unsigned b) { return unsigned((unsigned long long)a * b >> 32); }
+GPUC_SIM_BUILTIN unsigned __umulhi(unsigned a, unsigned b) {
+  return unsigned((unsigned long long)a * b >> 32);
+}
 GPUC_SIM_BUILTIN unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
   return (unsigned long long)((unsigned __int128)a * b >> 64);
 }
@@ -100,8 +141,11 @@ template <typename A> struct Parameter {
 };
 #else
 template <typename A> struct Parameter {
-  A &value;
-  inline __attribute__((always_inline)) Parameter(void **args, unsigned index) : value(*static_cast<A *>(args[index])) {}
+  using Raw [[gnu::aligned(1)]] = A;
+  using RawPointer [[gnu::aligned(1)]] = void *;
+  A value;
+  inline __attribute__((always_inline)) Parameter(void **args, unsigned index)
+      : value(*static_cast<Raw *>(reinterpret_cast<RawPointer *>(args)[index])) {}
   inline __attribute__((always_inline)) operator A &() { return value; }
 };
 #endif

@@ -108,8 +108,8 @@ private:
   Status checkRange(const char *what, DevicePtr ptr, size_t bytes) {
     if (memory.contains(ptr, bytes))
       return Status();
-    return invalidArgument(std::string(what) + ": " + std::to_string(bytes) + " bytes are not in one buffer; they begin " +
-                           memory.describe(ptr));
+    return invalidArgument(std::string(what) + ": " + std::to_string(bytes) +
+                           " bytes are not in one buffer; they begin " + memory.describe(ptr));
   }
   Status report(const Launch &launch, const Kernel &kernel, const char *label) const;
 
@@ -159,7 +159,8 @@ Result<KernelHandle> SimDevice::getKernel(Module &module, std::string_view entry
   auto &kernels = static_cast<SimModule &>(module).kernels;
   auto it = kernels.find(entry);
   if (it == kernels.end())
-    return notFound("no entry '" + std::string(entry) + "'; a unit ends with GPUC_EXPORT(name) for each of its entries");
+    return notFound("no entry '" + std::string(entry) +
+                    "'; a unit ends with GPUC_EXPORT(name) for each of its entries");
   return KernelHandle{&it->second};
 }
 

@@ -16,8 +16,9 @@ public:
   explicit ThreadPool(unsigned size) : count(size) {}
   ~ThreadPool();
   unsigned size() const { return count; }
-  /// Calls body(0) in this thread and, in those pool threads that wake before it returns, body(1) … body(workers - 1),
-  /// each at most once: the bodies must share out the work among themselves. Returns when all have ended. Not reentrant.
+  /// Calls body(0) in this thread and, in those pool threads that wake before it returns, body(1) …
+  /// body(workers - 1), each at most once: the bodies must share out the work among themselves. Returns when
+  /// all have ended. Not reentrant.
   void run(unsigned workers, const std::function<void(unsigned)> &body);
 
 private:

@@ -19,7 +19,8 @@ GPUC_SIM_HANDLER gpucSimHandleSyncWarp(unsigned line) {
   return me;
 }
 
-GPUC_SIM_HANDLER gpucSimHandleShuffle(Word value, unsigned arg, unsigned width, ShuffleMode mode, unsigned line) {
+GPUC_SIM_HANDLER gpucSimHandleShuffle(Word value, unsigned arg, unsigned width, ShuffleMode mode,
+                                      unsigned line) {
   Thread *me = currentThread();
   Warp &warp = *me->warp;
   const unsigned lane = me->lane, first = lane & ~(width - 1);
@@ -70,7 +71,8 @@ static void requireFullWarp(const Warp &warp, const char *operation) {
     fail(waitingPc(currentThread()), "%s in a warp of %u threads: it needs 32", operation, warp.lanes);
 }
 
-GPUC_SIM_HANDLER gpucSimHandleLdmatrix(uint32_t *r, const void *row, unsigned count, bool transposed, unsigned line) {
+GPUC_SIM_HANDLER gpucSimHandleLdmatrix(uint32_t *r, const void *row, unsigned count, bool transposed,
+                                       unsigned line) {
   Thread *me = currentThread();
   Warp &warp = *me->warp;
   const char *name = transposed ? "ldmatrix.trans" : "ldmatrix";
@@ -91,7 +93,8 @@ GPUC_SIM_HANDLER gpucSimHandleLdmatrix(uint32_t *r, const void *row, unsigned co
     const void *const *rows = warp.inputs + m * 8;
     if (!transposed) {
       for (unsigned i = 0; i < 32; ++i)
-        memcpy(static_cast<uint32_t *>(warp.outputs[i]) + m, static_cast<const char *>(rows[i / 4]) + i % 4 * 4, 4);
+        memcpy(static_cast<uint32_t *>(warp.outputs[i]) + m,
+               static_cast<const char *>(rows[i / 4]) + i % 4 * 4, 4);
     } else {
       for (unsigned i = 0; i < 32; ++i) {
         uint16_t pair[2];
@@ -106,15 +109,6 @@ GPUC_SIM_HANDLER gpucSimHandleLdmatrix(uint32_t *r, const void *row, unsigned co
 }
 
 // ---- mma. The tile's fragments are gathered into plain matrices, multiplied, and the result is scattered.
-
-static constexpr int kMaxTileM = 256, kMaxTileN = 256;
-struct TileBuffers {
-  alignas(64) float a[kMaxTileM * 32], b[32 * kMaxTileN], c[kMaxTileM * kMaxTileN];
-};
-static TileBuffers &tileBuffers() {
-  static thread_local TileBuffers buffers;
-  return buffers;
-}
 
 /// Register r of lane l of tile t, of operands with `perTile` registers.
 static inline uint32_t fragment(const void *const *lanes, int l, int t, int perTile, int r) {
@@ -205,7 +199,8 @@ static void gatherTf32(const Warp &warp, float *a, float *b, int mi, int ni) {
   }
 }
 
-static void gatherBytes(const Warp &warp, int32_t *a, int32_t *b, int mi, int ni, bool signedA, bool signedB) {
+static void gatherBytes(const Warp &warp, int32_t *a, int32_t *b, int mi, int ni, bool signedA,
+                        bool signedB) {
   auto byte = [](uint32_t word, int index, bool isSigned) {
     uint8_t v = uint8_t(word >> (index * 8));
     return isSigned ? int32_t(int8_t(v)) : int32_t(v);
@@ -218,12 +213,13 @@ static void gatherBytes(const Warp &warp, int32_t *a, int32_t *b, int mi, int ni
               byte(fragment(warp.inputs, l, i, 4, r), e, signedA);
       for (int j = 0; j < ni; ++j)
         for (int r = 0; r < 2; ++r)
-          b[(r * 16 + l % 4 * 4 + e) * ni * 8 + j * 8 + l / 4] = byte(fragment(warp.inputsB, l, j, 2, r), e, signedB);
+          b[(r * 16 + l % 4 * 4 + e) * ni * 8 + j * 8 + l / 4] =
+              byte(fragment(warp.inputsB, l, j, 2, r), e, signedB);
     }
 }
 
 static void performMma(Warp &warp, int mi, int ni, MmaKind kind) {
-  TileBuffers &t = tileBuffers();
+  TileBuffers &t = currentBlock()->tile;
   const int m = mi * 16, n = ni * 8;
   switch (kind) {
   case MmaKind::F16F32:
@@ -249,7 +245,8 @@ static void performMma(Warp &warp, int mi, int ni, MmaKind kind) {
   case MmaKind::S8U8:
   case MmaKind::U8S8:
   case MmaKind::U8U8: {
-    auto *a = reinterpret_cast<int32_t *>(t.a), *b = reinterpret_cast<int32_t *>(t.b), *c = reinterpret_cast<int32_t *>(t.c);
+    auto *a = reinterpret_cast<int32_t *>(t.a), *b = reinterpret_cast<int32_t *>(t.b),
+         *c = reinterpret_cast<int32_t *>(t.c);
     gatherBytes(warp, a, b, mi, ni, kind == MmaKind::S8S8 || kind == MmaKind::S8U8,
                 kind == MmaKind::S8S8 || kind == MmaKind::U8S8);
     moveAccumulators<int32_t, false>(warp, c, mi, ni);
@@ -267,8 +264,8 @@ GPUC_SIM_HANDLER gpucSimHandleMma(void *d, const uint32_t *a, const uint32_t *b,
   requireFullWarp(warp, "mma");
   const int mi = int(shape >> 8), ni = int(shape & 255);
   if (mi * 16 > kMaxTileM || ni * 8 > kMaxTileN)
-    fail(waitingPc(me), "mmaTile of %d x %d instructions: the simulator has room for %d x %d", mi, ni, kMaxTileM / 16,
-         kMaxTileN / 8);
+    fail(waitingPc(me), "mmaTile of %d x %d instructions: the simulator has room for %d x %d", mi, ni,
+         kMaxTileM / 16, kMaxTileN / 8);
   warp.inputs[me->lane] = a;
   warp.inputsB[me->lane] = b;
   warp.outputs[me->lane] = d;

@@ -20,7 +20,8 @@ inline Plan samplePlan() {
   plan.constants.push_back({"bias", SharedBytes(std::vector<uint8_t>(60, 1))});
   plan.headers.push_back({"common/types.cuh", "using f32 = float;\n"});
   PlanUnitTable units(plan);
-  uint32_t add = units.add("add.cu", "#include \"common/types.cuh\"\nextern \"C\" __global__ void add() {}\n");
+  uint32_t add =
+      units.add("add.cu", "#include \"common/types.cuh\"\nextern \"C\" __global__ void add() {}\n");
   uint32_t pack = units.add("pack.cu", "extern \"C\" __global__ void pack() {}\n");
   plan.cubins.push_back({add, "sm_86", SharedBytes(std::vector<uint8_t>(70, 2))});
   plan.cubins.push_back({pack, "sm_86", SharedBytes(std::vector<uint8_t>(30, 3))});
@@ -41,8 +42,13 @@ inline Plan samplePlan() {
   launch.block = {128, 1, 1};
   launch.sharedBytes = 1024;
   launch.programmaticDependent = true;
-  launch.args = {BufferRef{MemorySpace::Input, 0, 0}, BufferRef{MemorySpace::Packed, 0, 256},
-                 BufferRef{MemorySpace::Arena, 0, 256}, int32_t(-5), int64_t(1) << 40, 0.5f, -2.25};
+  launch.args = {BufferRef{MemorySpace::Input, 0, 0},
+                 BufferRef{MemorySpace::Packed, 0, 256},
+                 BufferRef{MemorySpace::Arena, 0, 256},
+                 int32_t(-5),
+                 int64_t(1) << 40,
+                 0.5f,
+                 -2.25};
   launch.label = "Add_0, Relu_1";
   p.runSteps.push_back(launch);
   p.runSteps.push_back(FillStep{{MemorySpace::Arena, 0, 1024}, 7, 64, "zero"});

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One test per rule of validatePlan: the sample plan is right, one change makes it wrong, the message says what.
+// One test per rule of validatePlan: the sample plan is right, one change makes it wrong, the message says
+// what.
 #include "SamplePlan.h"
 #include <gtest/gtest.h>
 
 using namespace gpuc;
 
-/// Expects that the changed plan is refused, when written and with the file's code, with `fragment` in the message.
+/// Expects that the changed plan is refused, when written and with the file's code, with `fragment` in the
+/// message.
 template <typename Change> static void expectInvalid(const char *fragment, Change change) {
   Plan plan = samplePlan();
   ASSERT_TRUE(validatePlan(plan).ok()) << validatePlan(plan).message();
   change(plan);
   Status status = validatePlan(plan, StatusCode::DataLoss);
   EXPECT_EQ(status.code(), StatusCode::DataLoss) << fragment;
-  EXPECT_NE(status.message().find(fragment), std::string::npos) << fragment << " is not in: " << status.message();
+  EXPECT_NE(status.message().find(fragment), std::string::npos)
+      << fragment << " is not in: " << status.message();
   EXPECT_FALSE(serializePlan(plan).ok());
 }
 static PlanProgram &first(Plan &p) { return p.programs[0]; }
@@ -25,13 +28,15 @@ TEST(ValidatePlan, Tensors) {
   expectInvalid("'x' is used twice", [](Plan &p) { p.inputs[1].name = "x"; });
   expectInvalid("unknown element type", [](Plan &p) { p.inputs[0].dtype = DType(99); });
   expectInvalid("negative or too large", [](Plan &p) { p.inputs[0].shape = {3, -5}; });
-  expectInvalid("negative or too large", [](Plan &p) { p.outputs[0].shape = {int64_t(1) << 40, int64_t(1) << 40}; });
+  expectInvalid("negative or too large",
+                [](Plan &p) { p.outputs[0].shape = {int64_t(1) << 40, int64_t(1) << 40}; });
   expectInvalid("expected 24", [](Plan &p) { p.inputs[1].shape = {3}; });
   expectInvalid("only an input can be", [](Plan &p) { p.outputs[1].specialisedTo = SharedBytes(); });
 }
 
 TEST(ValidatePlan, Texts) {
-  for (const char *path : {"", "../x.cuh", "/etc/passwd", "a//b", "a/../b", "a\\b", ".hidden", "a b", "x\n"}) {
+  for (const char *path :
+       {"", "../x.cuh", "/etc/passwd", "a//b", "a/../b", "a\\b", ".hidden", "a b", "x\n"}) {
     expectInvalid("relative path", [&](Plan &p) { p.headers[0].path = path; });
     expectInvalid("file name", [&](Plan &p) { p.units[0].name = path; });
   }
@@ -59,7 +64,8 @@ TEST(ValidatePlan, Launches) {
   expectInvalid("more than 1024", [](Plan &p) { launch(p).block = {1024, 1024, 4096}; });
   expectInvalid("shared memory", [](Plan &p) { launch(p).sharedBytes = 1 << 20; });
   expectInvalid("bytes of arguments", [](Plan &p) { launch(p).args.resize(5000, int64_t(0)); });
-  expectInvalid("run step 0 ('Add_0, Relu_1')", [](Plan &p) { launch(p).args[0] = BufferRef{MemorySpace::Input, 2, 0}; });
+  expectInvalid("run step 0 ('Add_0, Relu_1')",
+                [](Plan &p) { launch(p).args[0] = BufferRef{MemorySpace::Input, 2, 0}; });
   expectInvalid("buffer of 60", [](Plan &p) { launch(p).args[0] = BufferRef{MemorySpace::Input, 0, 61}; });
   expectInvalid("unknown memory space", [](Plan &p) { launch(p).args[0] = BufferRef{MemorySpace(9), 0, 0}; });
   expectInvalid("a constant or packed memory", [](Plan &p) {

@@ -56,7 +56,8 @@ extern "C" __global__ void k(const float *x, float *y) {
 }
 GPUC_EXPORT(k)
 )");
-  Buffer<float> x(*program.device, std::vector<float>(32, 1.0f)), y(*program.device, std::vector<float>(32, 1.0f));
+  Buffer<float> x(*program.device, std::vector<float>(32, 1.0f)),
+      y(*program.device, std::vector<float>(32, 1.0f));
   ASSERT_TRUE(program.launch(1, 32, 128, {x.ptr, y.ptr}).ok());
   EXPECT_NE(y.read()[5], y.read()[5]);
 }
@@ -82,8 +83,9 @@ GPUC_EXPORT(k)
 
 /// Blocks that overwrite each other: the reverse order shows it.
 TEST(SimBlocks, ReversedOrderShowsRacesBetweenBlocks) {
-  const char *text = "#include \"arch/launch.cuh\"\nextern \"C\" __global__ void k(int *x) { *x = int(blockIdx.x); }\n"
-                     "GPUC_EXPORT(k)\n";
+  const char *text =
+      "#include \"arch/launch.cuh\"\nextern \"C\" __global__ void k(int *x) { *x = int(blockIdx.x); }\n"
+      "GPUC_EXPORT(k)\n";
   for (bool reversed : {false, true}) {
     SimOptions options = simOptions();
     options.threads = 1;

@@ -32,8 +32,9 @@ namespace {
 
 std::string unitText(int value) {
   std::string v = std::to_string(value);
-  return "#include \"common/types.cuh\"\nusing namespace gpuc;\nstruct Config { static constexpr int kValue = " + v +
-         "; };\nextern \"C\" __global__ void k" + v +
+  return "#include \"common/types.cuh\"\nusing namespace gpuc;\nstruct Config { static constexpr int kValue "
+         "= " +
+         v + "; };\nextern \"C\" __global__ void k" + v +
          "(float *x) { x[threadIdx.x] += float(Config::kValue); }\nGPUC_EXPORT(k" + v + ")\n";
 }
 
@@ -94,8 +95,10 @@ TEST(SimCompile, ManyUnitsShareLibrariesAndTheCacheIsReused) {
 }
 
 TEST(SimCompile, UnitsMayOpenTheNamespace) {
-  std::string text = "#include \"common/types.cuh\"\nnamespace gpuc { GPUC_DEVICE float one(f16 x) { return toFloat(x); } }\n"
-                     "extern \"C\" __global__ void k(float *x) { x[0] = gpuc::one(gpuc::f16{0x3c00}); }\nGPUC_EXPORT(k)\n";
+  std::string text =
+      "#include \"common/types.cuh\"\nnamespace gpuc { GPUC_DEVICE float one(f16 x) { return toFloat(x); } "
+      "}\n"
+      "extern \"C\" __global__ void k(float *x) { x[0] = gpuc::one(gpuc::f16{0x3c00}); }\nGPUC_EXPORT(k)\n";
   Program program(text);
   ASSERT_TRUE(program.status.ok()) << program.status.message();
   Buffer<float> x(*program.device, {0.0f});
@@ -104,7 +107,8 @@ TEST(SimCompile, UnitsMayOpenTheNamespace) {
 }
 
 TEST(SimCompile, ErrorsNameTheUnitAndLine) {
-  Program program("#include \"common/types.cuh\"\n\nextern \"C\" __global__ void k(float *x) { x[0] = undefinedName; }\n");
+  Program program("#include \"common/types.cuh\"\n\nextern \"C\" __global__ void k(float *x) { x[0] = "
+                  "undefinedName; }\n");
   EXPECT_EQ(program.status.code(), StatusCode::InvalidArgument);
   EXPECT_NE(program.status.message().find("unit.cu:3"), std::string::npos) << program.status.message();
   EXPECT_NE(program.status.message().find("undefinedName"), std::string::npos) << program.status.message();
@@ -112,7 +116,8 @@ TEST(SimCompile, ErrorsNameTheUnitAndLine) {
 }
 
 TEST(SimCompile, LargeFramesAreRefused) {
-  Program program("extern \"C\" __global__ void k(float *x) { volatile float a[20000]; a[int(x[0])] = 1; x[0] = a[3]; }\n");
+  Program program("extern \"C\" __global__ void k(float *x) { volatile float a[20000]; a[int(x[0])] = 1; "
+                  "x[0] = a[3]; }\n");
   EXPECT_NE(program.status.message().find("frame"), std::string::npos) << program.status.message();
 }
 

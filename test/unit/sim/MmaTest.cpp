@@ -9,7 +9,8 @@ namespace {
 std::string gemmText(const std::string &kind, const std::string &element) {
   return "#include \"arch/barrier.cuh\"\n#include \"arch/cp_async.cuh\"\n#include \"arch/ldmatrix.cuh\"\n"
          "#include \"arch/mma_sm80.cuh\"\n#include \"common/types.cuh\"\nusing namespace gpuc;\n"
-         "using Element = " + element + "; using Kind = arch::" + kind + ";\n" + R"(
+         "using Element = " +
+         element + "; using Kind = arch::" + kind + ";\n" + R"(
 constexpr int kRow = 64 / sizeof(Element), kPadded = kRow + 16 / sizeof(Element); // 64 bytes of K per step
 struct Shared { Element a[2][64][kPadded], b[2][64][kPadded]; };
 extern "C" __global__ void __launch_bounds__(128) k(const Element *a, const Element *b, Kind::Acc *c, const int *kSize) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Element type names and float conversions; the half conversions over all bit patterns and all rounding borders.
+// Element type names and float conversions; the half conversions over all bit patterns and all rounding
+// borders.
 #include "gpuc/Support/DType.h"
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Simulated twin of codegen/kernels/arch/atomic.cuh. Real atomics: blocks run on several host threads. They are
-// written as instructions so that the race checker does not take them for plain accesses.
+// Simulated twin of codegen/kernels/arch/atomic.cuh. Real atomics: blocks run on several host threads. They
+// are written as instructions so that the race checker does not take them for plain accesses.
 #pragma once
 #include "arch/convert.cuh"
 #include "common/math.cuh"

@@ -8,7 +8,9 @@ namespace gpuc::arch {
 GPUC_DEVICE void syncThreads(GPUC_SIM_SITE) { ::gpucsim::api->barrier(0, 0, line); }
 GPUC_DEVICE void syncWarp(GPUC_SIM_SITE) { ::gpucsim::api->syncWarp(line); }
 GPUC_DEVICE void barSync(u32 id, u32 threads, GPUC_SIM_SITE) { ::gpucsim::api->barrier(id, threads, line); }
-GPUC_DEVICE void barArrive(u32 id, u32 threads, GPUC_SIM_SITE) { ::gpucsim::api->barrierArrive(id, threads, line); }
+GPUC_DEVICE void barArrive(u32 id, u32 threads, GPUC_SIM_SITE) {
+  ::gpucsim::api->barrierArrive(id, threads, line);
+}
 GPUC_DEVICE void threadFence() { __sync_synchronize(); }
 
 } // namespace gpuc::arch

@@ -5,9 +5,9 @@
 
 #define GPUC_DEVICE inline __attribute__((always_inline))
 #define GPUC_SMEM(Struct, name)                                                                              \
-  if (sizeof(Struct) > ::gpucsim::self()->view->sharedBytes)                                                 \
+  if (sizeof(Struct) > ::gpucsim::selfBlock()->sharedBytes)                                                  \
     ::gpucsim::api->trap("the launch gives fewer bytes of shared memory than " #Struct " needs");            \
-  Struct &name = *reinterpret_cast<Struct *>(::gpucsim::self()->view->shared)
+  Struct &name = *reinterpret_cast<Struct *>(::gpucsim::selfBlock()->shared)
 #define GPUC_EXPORT(name)                                                                                    \
   GPUC_SIM_VISIBLE void name##__sim(void **args) {                                                           \
     ::gpucsim::Entry<decltype(name)>::template run<name>(args);                                              \

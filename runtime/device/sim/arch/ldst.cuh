@@ -38,4 +38,17 @@ GPUC_DEVICE void st4(void *p, u32 v) { stChecked(p, v); }
 GPUC_DEVICE void st2(void *p, u16 v) { stChecked(p, v); }
 GPUC_DEVICE void st1(void *p, u8 v) { *static_cast<u8 *>(p) = v; }
 
+/// Copies that do not split into scalars.
+template <int N> GPUC_DEVICE void ldBytes(void *to, const void *from) {
+  if (reinterpret_cast<u64>(from) % N != 0)
+    ::gpucsim::api->misaligned(from, N);
+  __builtin_memcpy(to, from, N);
+}
+template <int N> GPUC_DEVICE void ldNcBytes(void *to, const void *from) { ldBytes<N>(to, from); }
+template <int N> GPUC_DEVICE void stBytes(void *to, const void *from) {
+  if (reinterpret_cast<u64>(to) % N != 0)
+    ::gpucsim::api->misaligned(to, N);
+  __builtin_memcpy(to, from, N);
+}
+
 } // namespace gpuc::arch

@@ -5,8 +5,10 @@
 
 namespace gpuc::arch {
 
-template <typename T> GPUC_DEVICE T shflAny(T v, u32 arg, u32 width, ::gpucsim::ShuffleMode mode, unsigned line) {
-  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 1, 2, 4 or 8 bytes");
+template <typename T>
+GPUC_DEVICE T shflAny(T v, u32 arg, u32 width, ::gpucsim::ShuffleMode mode, unsigned line) {
+  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
+                "shuffles move 1, 2, 4 or 8 bytes");
   u64 word = 0;
   __builtin_memcpy(&word, &v, sizeof(T));
   word = ::gpucsim::api->shuffle(word, arg, width, mode, line);

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Kernel programs → plan programs: where every value lies, which launches run, what is packed at load.
+#include "gpuc/Codegen/PlanBuilder.h"
+#include "gpuc/IR/Constants.h"
+#include "gpuc/IR/Storage.h"
+#include "gpuc/IR/Types.h"
+#include "gpuc/Passes/Memory.h"
+#include "gpuc/Support/Hash.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace gpuc {
+
+namespace {
+
+uint64_t align(uint64_t bytes) { return (bytes + kPlanAlignment - 1) / kPlanAlignment * kPlanAlignment; }
+
+void collectNames(Location location, llvm::SetVector<StringRef> &names) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    names.insert(name.getName().getValue());
+  else if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location inner : fused.getLocations())
+      collectNames(inner, names);
+  else if (auto call = dyn_cast<CallSiteLoc>(location))
+    collectNames(call.getCallee(), names);
+}
+
+} // namespace
+
+std::string onnxNodes(Location location) {
+  llvm::SetVector<StringRef> names;
+  collectNames(location, names);
+  return llvm::join(names, ", ");
+}
+
+LogicalResult selectVariants(func::FuncOp function, const Target &target) {
+  for (auto kernel : function.getOps<KernelOp>()) {
+    const KernelFamily *family = findFamily(kernel.getFamily());
+    if (!family)
+      return kernel.emitError() << "no kernel family is named '" << kernel.getFamily() << "'";
+    if (failed(family->select(kernel, target)))
+      return failure();
+  }
+  return success();
+}
+
+PlanBuilder::PlanBuilder(Plan &plan, std::shared_ptr<const void> owner) : plan(plan), owner(std::move(owner)) {
+  for (SourceFile &file : kernelHeaders())
+    plan.headers.push_back({std::move(file.path), std::move(file.text)});
+}
+
+LogicalResult PlanBuilder::setSignature(func::FuncOp function) {
+  auto tensor = [&](Type type, DictionaryAttr attributes, llvm::StringRef fallback) {
+    PlanTensor t;
+    auto ranked = cast<RankedTensorType>(type);
+    auto name = attributes ? attributes.getAs<StringAttr>("gpuc.name") : StringAttr();
+    t.name = name ? name.str() : fallback.str();
+    t.dtype = *toDType(ranked.getElementType());
+    t.shape.assign(ranked.getShape().begin(), ranked.getShape().end());
+    if (auto value = attributes ? attributes.getAs<ElementsAttr>("gpuc.value") : ElementsAttr()) {
+      ConstantBytes bytes = constantBytes(value);
+      t.specialisedTo = SharedBytes::copyOf(bytes.bytes.data(), bytes.bytes.size());
+    }
+    return t;
+  };
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    plan.inputs.push_back(tensor(function.getArgumentTypes()[i], function.getArgAttrDict(i), "input" + std::to_string(i)));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    plan.outputs.push_back(tensor(function.getResultTypes()[i], function.getResultAttrDict(i), "output" + std::to_string(i)));
+  return success();
+}
+
+uint32_t PlanBuilder::constantIndex(ElementsAttr value, Location location) {
+  auto known = constants.find(value);
+  if (known != constants.end())
+    return known->second;
+  ConstantBytes bytes = constantBytes(value);
+  std::shared_ptr<const void> keeper = bytes.keepAlive ? std::shared_ptr<const void>(bytes.keepAlive) : owner;
+  // Equal bytes are stored once: targets have their own copies of folded constants.
+  std::string hash = toHex(sha256(bytes.bytes.data(), bytes.bytes.size()));
+  auto [at, isNew] = constantsByHash.try_emplace(hash, uint32_t(plan.constants.size()));
+  if (isNew)
+    plan.constants.push_back({onnxNodes(location), SharedBytes(bytes.bytes.data(), bytes.bytes.size(), keeper)});
+  constants[value] = at->second;
+  return at->second;
+}
+
+/// The text without its banner comment, which names ONNX nodes: equal code under different nodes is one unit.
+static std::string withoutBanner(const std::string &text) {
+  size_t at = 0;
+  while (text.compare(at, 2, "//") == 0) {
+    size_t end = text.find('\n', at);
+    if (end == std::string::npos)
+      return "";
+    at = end + 1;
+  }
+  return text.substr(at);
+}
+
+uint32_t PlanBuilder::unitIndex(llvm::StringRef family, const std::string &text, std::string &entry) {
+  std::string code = withoutBanner(text);
+  entry = (family + "_" + toHex(sha256(code.data(), code.size())).substr(0, 16)).str();
+  auto [at, isNew] = unitsByEntry.try_emplace(entry, uint32_t(plan.units.size()));
+  if (isNew) {
+    static constexpr llvm::StringLiteral kPlaceholder = "GPUC_ENTRY";
+    std::string named;
+    size_t from = 0;
+    for (size_t p; (p = text.find(kPlaceholder.data(), from)) != std::string::npos; from = p + kPlaceholder.size())
+      named += text.substr(from, p - from) + entry;
+    named += text.substr(from);
+    plan.units.push_back({entry + ".cu", std::move(named)});
+  }
+  return at->second;
+}
+
+/// One target's program while it is built.
+struct PlanBuilder::Program {
+  PlanBuilder &builder;
+  func::FuncOp function;
+  PlanProgram program;
+  llvm::DenseMap<Value, unsigned> outputOf;       ///< returned kernel results and the output that holds them
+  std::map<std::string, uint32_t> kernelByEntry;
+  std::map<std::pair<uint32_t, std::string>, uint64_t> packed; ///< (constant, key) → offset in packed memory
+  uint64_t scratchBytes = 0;
+  std::vector<std::pair<size_t, size_t>> scratchArgs; ///< (step, arg) to be placed behind the arena
+
+  Program(PlanBuilder &builder, func::FuncOp function) : builder(builder), function(function) {}
+
+  static Value stripAliases(Value v) {
+    while (auto reshape = v.getDefiningOp<ReshapeOp>())
+      v = reshape.getX();
+    return v;
+  }
+
+  FailureOr<BufferRef> locate(Value value) {
+    value = stripAliases(value);
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return BufferRef{MemorySpace::Input, argument.getArgNumber(), 0};
+    if (ElementsAttr constant = getConstant(value))
+      return BufferRef{MemorySpace::Constant, builder.constantIndex(constant, value.getLoc()), 0};
+    if (auto concat = value.getDefiningOp<ConcatOp>())
+      return locate(concat.getInputs()[0]); // part 0 starts the shared storage
+    auto kernel = value.getDefiningOp<KernelOp>();
+    if (!kernel)
+      return emitError(value.getLoc(), "a value of the program is neither stored nor constant");
+    int64_t offset = (*kernel.getOffsets())[cast<OpResult>(value).getResultNumber()];
+    if (offset != kReturnedOffset)
+      return BufferRef{MemorySpace::Arena, 0, uint64_t(offset)};
+    auto output = outputOf.find(value);
+    if (output == outputOf.end())
+      return emitError(value.getLoc(), "a kernel's result has no place in the arena and is not returned");
+    return BufferRef{MemorySpace::Output, output->second, 0};
+  }
+
+  uint32_t kernelIndex(llvm::StringRef family, const std::string &text) {
+    std::string entry;
+    uint32_t unit = builder.unitIndex(family, text, entry);
+    auto [at, isNew] = kernelByEntry.try_emplace(entry, uint32_t(program.kernels.size()));
+    if (isNew)
+      program.kernels.push_back({unit, entry});
+    return at->second;
+  }
+
+  static LaunchStep launchOf(const EmittedKernel &emitted, uint32_t kernel, std::string label) {
+    LaunchStep step;
+    step.kernel = kernel;
+    step.grid = {emitted.grid.x, emitted.grid.y, emitted.grid.z};
+    step.block = {emitted.block.x, emitted.block.y, emitted.block.z};
+    step.sharedBytes = emitted.sharedBytes;
+    step.programmaticDependent = emitted.programmaticDependent;
+    step.label = std::move(label);
+    return step;
+  }
+
+  /// Memory of a packed weight; adds its load step the first time.
+  FailureOr<uint64_t> packedOffset(KernelOp kernel, const PackingKernel &packing, const std::string &label) {
+    uint32_t constant = 0;
+    for (const EmittedArg &arg : packing.kernel.args)
+      if (arg.kind == EmittedArg::Kind::Operand) {
+        auto where = locate(kernel.getInputs()[arg.index]);
+        if (failed(where))
+          return failure();
+        if (where->space != MemorySpace::Constant)
+          return kernel.emitError("only constants can be packed at load");
+        constant = where->index;
+      }
+    auto [at, isNew] = packed.try_emplace({constant, packing.key}, program.packedBytes);
+    if (!isNew)
+      return at->second;
+    uint64_t offset = program.packedBytes;
+    program.packedBytes += align(packing.bytes);
+    LaunchStep step = launchOf(packing.kernel, kernelIndex(kernel.getFamily(), packing.kernel.text), label);
+    step.programmaticDependent = false;
+    for (const EmittedArg &arg : packing.kernel.args) {
+      switch (arg.kind) {
+      case EmittedArg::Kind::Operand:
+        step.args.push_back(BufferRef{MemorySpace::Constant, constant, 0});
+        break;
+      case EmittedArg::Kind::Packed:
+        step.args.push_back(BufferRef{MemorySpace::Packed, 0, offset});
+        break;
+      default:
+        if (auto scalar = scalarArg(arg))
+          step.args.push_back(*scalar);
+        else
+          return kernel.emitError("a packing kernel takes a constant, its result and numbers only");
+      }
+    }
+    program.loadSteps.push_back(std::move(step));
+    return offset;
+  }
+
+  static std::optional<KernelArg> scalarArg(const EmittedArg &arg) {
+    switch (arg.kind) {
+    case EmittedArg::Kind::I32: return KernelArg(int32_t(arg.integer));
+    case EmittedArg::Kind::I64: return KernelArg(int64_t(arg.integer));
+    case EmittedArg::Kind::F32: return KernelArg(float(arg.real));
+    case EmittedArg::Kind::F64: return KernelArg(double(arg.real));
+    default: return std::nullopt;
+    }
+  }
+
+  LogicalResult addKernel(KernelOp kernel, const Target &target) {
+    auto emitted = findFamily(kernel.getFamily())->emit(kernel, target);
+    if (failed(emitted))
+      return failure();
+    std::string label = onnxNodes(kernel.getLoc());
+    // Workspaces of the launches of one kernel op with the same index are one workspace.
+    std::map<unsigned, uint64_t> scratchOffsets;
+    uint64_t scratchEnd = 0;
+    for (const EmittedKernel &launch : *emitted) {
+      std::vector<uint64_t> packedOffsets;
+      for (const PackingKernel &packing : launch.packing) {
+        auto offset = packedOffset(kernel, packing, label);
+        if (failed(offset))
+          return failure();
+        packedOffsets.push_back(*offset);
+      }
+      LaunchStep step = launchOf(launch, kernelIndex(kernel.getFamily(), launch.text), label);
+      for (const EmittedArg &arg : launch.args) {
+        if (auto scalar = scalarArg(arg)) {
+          step.args.push_back(*scalar);
+          continue;
+        }
+        if (arg.kind == EmittedArg::Kind::Packed) {
+          step.args.push_back(BufferRef{MemorySpace::Packed, 0, packedOffsets.at(arg.index)});
+          continue;
+        }
+        if (arg.kind == EmittedArg::Kind::Scratch) {
+          auto [at, isNew] = scratchOffsets.try_emplace(arg.index, scratchEnd);
+          if (isNew)
+            scratchEnd += align(uint64_t(arg.bytes));
+          scratchArgs.push_back({program.runSteps.size(), step.args.size()});
+          step.args.push_back(BufferRef{MemorySpace::Arena, 0, at->second});
+          continue;
+        }
+        Value value = arg.kind == EmittedArg::Kind::Operand ? kernel.getInputs()[arg.index] : kernel.getResult(arg.index);
+        auto where = locate(value);
+        if (failed(where))
+          return failure();
+        step.args.push_back(*where);
+      }
+      program.runSteps.push_back(std::move(step));
+    }
+    scratchBytes = std::max(scratchBytes, scratchEnd);
+    return success();
+  }
+
+  LogicalResult build(const Target &target) {
+    auto results = function.getBody().front().getTerminator()->getOperands();
+    for (auto [i, value] : llvm::enumerate(results))
+      outputOf.try_emplace(stripAliases(value), unsigned(i));
+    for (auto kernel : function.getOps<KernelOp>())
+      if (failed(addKernel(kernel, target)))
+        return failure();
+    // Outputs that are inputs, constants or the same value as another output.
+    for (auto [i, value] : llvm::enumerate(results)) {
+      auto where = locate(value);
+      if (failed(where))
+        return failure();
+      if (where->space == MemorySpace::Output && where->index == i)
+        continue;
+      CopyStep copy;
+      copy.dst = {MemorySpace::Output, uint32_t(i), 0};
+      copy.src = *where;
+      copy.bytes = uint64_t(builder.plan.outputs[i].sizeInBytes());
+      copy.label = builder.plan.outputs[i].name;
+      if (copy.bytes > 0)
+        program.runSteps.push_back(std::move(copy));
+    }
+    uint64_t arena = align(uint64_t(function->getAttrOfType<IntegerAttr>(kArenaBytesAttr).getInt()));
+    for (auto [step, arg] : scratchArgs)
+      std::get<BufferRef>(std::get<LaunchStep>(program.runSteps[step]).args[arg]).offset += arena;
+    program.arenaBytes = arena + scratchBytes;
+    if (auto bound = function->getAttrOfType<IntegerAttr>(kArenaLowerBoundAttr))
+      program.statistics.arenaLowerBound = uint64_t(bound.getInt());
+    return success();
+  }
+};
+
+LogicalResult PlanBuilder::addProgram(func::FuncOp function, const Target &target, std::vector<std::string> archs) {
+  Program program(*this, function);
+  if (failed(program.build(target)))
+    return failure();
+  program.program.archs = std::move(archs);
+  plan.programs.push_back(std::move(program.program));
+  return success();
+}
+
+} // namespace gpuc

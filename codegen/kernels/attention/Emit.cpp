@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Writes the units of fused attention.
+#include "Attention.h"
+#include "Families.h"
+#include "emit/ExprEmitterImpl.h"
+
+using namespace mlir;
+
+namespace gpuc {
+namespace attention {
+namespace {
+
+/// "struct NAME": a View of tile_load.cuh. `repeat` heads of the operand follow each other in its rows.
+std::string operandText(StringRef name, const Operand &operand, StringRef type, int64_t extent, int64_t repeat) {
+  const int64_t *s = operand.strides;
+  std::string row = repeat == 1 ? llvm::formatv("i64(r) * {0}", s[2]).str()
+                                : llvm::formatv("i64(r / {0}) * {1} + i64(r % {0}) * {2}", repeat, s[2], s[1]).str();
+  bool rowsFastest = extent > 1 && s[3] != 1 && (repeat == 1 ? s[2] : std::min(s[1], s[2])) == 1;
+  return llvm::formatv("struct {0} {{\n  using T = {1};\n  static constexpr i64 kOffset = {2}, kBatch = {3}, kHead = {4}, "
+                       "kDepthStride = {5};\n  static constexpr i32 kExtent = {6};\n  static constexpr int kAccess = {7};\n"
+                       "  static constexpr bool kRowsFastest = {8};\n"
+                       "  GPUC_DEVICE static i64 rowOffset(i32 r) {{ return {9}; }\n};\n",
+                       name, type, operand.offset, s[0], s[1], s[3], extent, operand.access, boolText(rowsFastest), row);
+}
+
+std::string biasText(const Problem &p, Type elementType) {
+  if (!p.bias)
+    return "struct Bias {\n  static constexpr BiasKind kKind = BiasKind::None;\n"
+           "  GPUC_DEVICE int row(i32, i32, i32) const { return 0; }\n  GPUC_DEVICE int at(int, i32) const { return 0; }\n};\n";
+  std::string type = storageTypeName(elementType);
+  const int64_t *s = p.bias->strides;
+  return llvm::formatv("struct Bias {{\n  const {0} *in;\n  static constexpr BiasKind kKind = BiasKind::{1};\n"
+                       "  GPUC_DEVICE const {0} *row(i32 b, i32 h, i32 s) const {{\n    (void)b, (void)h, (void)s;\n"
+                       "    return in + ({2} + i64(b) * {3} + i64(h) * {4} + i64(s) * {5});\n  }\n"
+                       "  GPUC_DEVICE {0} at(const {0} *row, i32 t) const {{ (void)t; return row[i64(t) * {6}]; }\n};\n",
+                       type, elementType.isInteger(1) ? "Mask" : "Added", p.bias->offset, s[0], s[1], s[2], s[3]);
+}
+
+/// A double as a C++ literal, exact.
+std::string doubleText(double v) {
+  char text[64];
+  snprintf(text, sizeof text, "%a", v);
+  return text;
+}
+
+std::string configText(const Problem &p, const Variant &v, unsigned lanes) {
+  AttentionOp op = p.op;
+  std::string type = storageTypeName(elementTypeOf(op.getQ()));
+  std::string acc = computeTypeName(elementTypeOf(op.getQ()));
+  // Clamped so that additions stay in range; beyond these every query sees all or no keys.
+  int64_t offset = std::clamp<int64_t>(op.getCausalOffset(), -p.queries - 1, p.keys);
+  std::string s = llvm::formatv("struct Config {{\n  using T = {0};\n  using Acc = {1};\n"
+                                "  static constexpr i32 kKeyHeads = {2}, kRepeat = {3}, kQueries = {4}, kKeys = {5};\n",
+                                type, acc, p.keyHeads, p.repeat(), p.queries, p.keys);
+  s += llvm::formatv("  static constexpr double kScale = {0}, kSoftcap = {1};\n", doubleText(op.getScale().convertToDouble()),
+                     doubleText(std::max(0.0, op.getSoftcap().convertToDouble())));
+  s += llvm::formatv("  static constexpr bool kCausal = {0}, kZeroMasked = {1};\n  static constexpr i32 kCausalOffset = {2};\n",
+                     boolText(op.getCausal()), boolText(op.getZeroMasked()), offset);
+  s += llvm::formatv("  static constexpr int kBlockM = {0}, kBlockN = {1}, kLanes = {2};\n", v.blockM, v.blockN, lanes);
+  if (v.mma)
+    return s + llvm::formatv("  using Fragments = {0};\n  static constexpr int kWidthD = {1}, kWidthE = {2};\n};\n",
+                             p.dtype == DType::F32 ? "FragmentsTf32" : "Fragments16<" + type + ">", paddedTo16(p.depth),
+                             paddedTo16(p.columns))
+                   .str();
+  SimtShape shape = simtShape(p, v);
+  return s + llvm::formatv("  static constexpr int kRowsM = {0}, kColsN = {1}, kChunkD = {2}, kChunkE = {3}, kColsE = {4};\n};\n",
+                           shape.rowsM, shape.colsN, shape.chunkD, shape.chunkE, shape.colsE)
+                 .str();
+}
+
+class AttentionFamily final : public KernelFamily {
+public:
+  StringRef name() const override { return "attention"; }
+  LogicalResult select(KernelOp kernel, const Target &target) const override {
+    return attention::select(kernel, target);
+  }
+  FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &) const override {
+    auto p = analyze(kernel);
+    if (failed(p))
+      return failure();
+    if (p->isEmpty())
+      return std::vector<EmittedKernel>();
+    const Variant *v = findVariant(configString(kernel, "variant"));
+    if (!v)
+      return kernel.emitError("unknown attention variant '") << configString(kernel, "variant") << "'";
+    SimtShape simt = simtShape(*p, *v);
+    unsigned lanes = v->mma ? p->lanes : std::min<unsigned>(p->lanes, unsigned(simt.colsE));
+    FunctorShape shape;
+    shape.groups = {{0}, {1}, {2}, {3}};
+    shape.laneGroup = 3;
+    shape.lanes = lanes;
+    shape.indexType = indexTypeFor(kernel);
+    auto epilogue = emitEpilogue(kernel, {p->op.getY()}, shape);
+    if (failed(epilogue))
+      return failure();
+
+    std::string type = storageTypeName(elementTypeOf(p->op.getQ()));
+    RootUnit unit(kernel, name(), v->name, "attention/attention.cuh");
+    unit.define(operandText("Query", p->q, type, p->depth, p->repeat()));
+    unit.define(operandText("Key", p->k, type, p->depth, 1));
+    unit.define(operandText("Value", p->v, type, p->columns, 1));
+    unit.define(biasText(*p, p->bias ? elementTypeOf(p->op.getBias()) : Type()));
+    unit.define(configText(*p, *v, lanes));
+    unit.add("const " + type + " *q", EmittedArg::Kind::Operand, p->q.index);
+    unit.add("const " + type + " *k", EmittedArg::Kind::Operand, p->k.index);
+    unit.add("const " + type + " *v", EmittedArg::Kind::Operand, p->v.index);
+    if (p->bias)
+      unit.add("const " + storageTypeName(elementTypeOf(p->op.getBias())) + " *bias", EmittedArg::Kind::Operand, p->bias->index);
+    unit.add(*epilogue);
+    int64_t blocks = ceilDiv(p->rows(), v->blockM) * p->batch * p->keyHeads;
+    std::string calls = v->mma ? "flashMma" : "flashSimt";
+    std::string coord = "blockIdx.x", last;
+    if (!v->mma) {
+      int64_t chunks = ceilDiv(p->columns, simt.chunkE);
+      coord = llvm::formatv("blockIdx.x / {0}", chunks);
+      last = llvm::formatv(", i32(blockIdx.x % {0}) * {1}", chunks, simt.chunkE);
+      blocks *= chunks;
+    }
+    std::string body = llvm::formatv(
+        "GPUC_SMEM({0}Shared<Config>, shared);\nEpilogue epilogue = {1};\n"
+        "{2}<Config, Query, Key, Value>(shared, q, k, v, Bias{{{3}}, epilogue, attentionCoord<Config>({4}){5});\n",
+        v->mma ? "FlashMma" : "FlashSimt", epilogue->construct, calls, p->bias ? "bias" : "", coord, last);
+    int64_t threads = v->mma ? v->blockM * 2 : 256;
+    std::vector<EmittedKernel> result;
+    result.push_back(unit.finish(body, blocks, threads, v->mma ? mmaSharedBytes(*p, *v) : simt.sharedBytes));
+    return result;
+  }
+};
+
+} // namespace
+} // namespace attention
+
+const KernelFamily &attentionFamily() {
+  static const attention::AttentionFamily family;
+  return family;
+}
+
+} // namespace gpuc

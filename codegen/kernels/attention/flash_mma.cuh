@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Fused attention on tensor cores (mma.sync, sm_80 and later), after FlashAttention-2 (Dao 2023): a warp owns 16 rows of
+// queries, keys and values pass through a double-buffered cp.async ring, softmax is online, accumulation is in float.
+//
+// Config, beyond score.cuh: T, Acc = float, Fragments (below), kBlockM (16 per warp), kBlockN, kWidthD, kWidthE (D and E rounded up to
+// 16), kKeyHeads, kLanes (of the output). Output: store(const float (&y)[kLanes], i32 b, i32 h, i32 s, i32 e).
+#pragma once
+#include "arch/barrier.cuh"
+#include "arch/ldmatrix.cuh"
+#include "arch/mma_sm80.cuh"
+#include "attention/score.cuh"
+#include "attention/tile_load.cuh"
+
+namespace gpuc {
+
+/// f16 and bf16: fragments by ldmatrix. Steps of 16 along the depth and along the keys.
+template <typename T> struct Fragments16 {
+  using Mma = typename Select<kIsSame<T, f16>, arch::MmaF16F32, arch::MmaBf16F32>::type;
+  static constexpr int kPad = 8, kStep = 16;
+  GPUC_DEVICE static void loadQuery(u32 (&a)[1][4], const T *q, int stride, int step) {
+    int lane = int(threadIdx.x) % 32;
+    arch::ldmatrixX4(a[0], q + lane % 16 * stride + step * 16 + lane / 16 * 8);
+  }
+  /// 16 keys x kStep: B fragments of two instructions.
+  GPUC_DEVICE static void loadKeys(u32 (&b)[2][2], const T *k, int stride, int step) {
+    int lane = int(threadIdx.x) % 32;
+    u32 r[4];
+    arch::ldmatrixX4(r, k + (lane / 16 * 8 + lane % 8) * stride + step * 16 + lane / 8 % 2 * 8);
+    b[0][0] = r[0], b[0][1] = r[1], b[1][0] = r[2], b[1][1] = r[3];
+  }
+  /// kStep keys x 16 columns.
+  GPUC_DEVICE static void loadValues(u32 (&b)[2][2], const T *v, int stride, int step) {
+    int lane = int(threadIdx.x) % 32;
+    u32 r[4];
+    arch::ldmatrixX4Trans(r, v + (step * 16 + lane % 16) * stride + lane / 16 * 8);
+    b[0][0] = r[0], b[0][1] = r[1], b[1][0] = r[2], b[1][1] = r[3];
+  }
+  /// The weights of step `step` (accumulators of pairs of key blocks) as an A fragment.
+  template <int N> GPUC_DEVICE static void pack(u32 (&a)[1][4], const float (&p)[N][1][2][4], int step) {
+    const float(&left)[4] = p[step][0][0], (&right)[4] = p[step][0][1];
+    a[0][0] = pair(left[0], left[1]), a[0][1] = pair(left[2], left[3]);
+    a[0][2] = pair(right[0], right[1]), a[0][3] = pair(right[2], right[3]);
+  }
+  GPUC_DEVICE static u32 pair(float lo, float hi) {
+    if constexpr (kIsSame<T, f16>)
+      return arch::cvtF16x2F32(lo, hi);
+    else
+      return arch::cvtBf16x2F32(lo, hi);
+  }
+};
+
+/// f32 rounded to tf32: element loads. Steps of 8. Within a step of the keys, key 2t is index t of the instruction and key 2t+1
+/// is t+4, which is how accumulators lie.
+struct FragmentsTf32 {
+  using Mma = arch::MmaTf32F32;
+  static constexpr int kPad = 4, kStep = 8;
+  GPUC_DEVICE static void loadQuery(u32 (&a)[1][4], const float *q, int stride, int step) {
+    int lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4 + step * 8;
+    a[0][0] = arch::cvtRnaTf32(q[g * stride + t]), a[0][1] = arch::cvtRnaTf32(q[(g + 8) * stride + t]);
+    a[0][2] = arch::cvtRnaTf32(q[g * stride + t + 4]), a[0][3] = arch::cvtRnaTf32(q[(g + 8) * stride + t + 4]);
+  }
+  GPUC_DEVICE static void loadKeys(u32 (&b)[2][2], const float *k, int stride, int step) {
+    int lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4 + step * 8;
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      b[n][0] = arch::cvtRnaTf32(k[(n * 8 + g) * stride + t]);
+      b[n][1] = arch::cvtRnaTf32(k[(n * 8 + g) * stride + t + 4]);
+    }
+  }
+  GPUC_DEVICE static void loadValues(u32 (&b)[2][2], const float *v, int stride, int step) {
+    int lane = int(threadIdx.x) % 32, g = lane / 4, key = step * 8 + lane % 4 * 2;
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      b[n][0] = arch::cvtRnaTf32(v[key * stride + n * 8 + g]);
+      b[n][1] = arch::cvtRnaTf32(v[(key + 1) * stride + n * 8 + g]);
+    }
+  }
+  template <int N> GPUC_DEVICE static void pack(u32 (&a)[1][4], const float (&p)[N][1][2][4], int step) {
+    const float(&block)[4] = p[step / 2][0][step % 2];
+    a[0][0] = arch::cvtRnaTf32(block[0]), a[0][1] = arch::cvtRnaTf32(block[2]);
+    a[0][2] = arch::cvtRnaTf32(block[1]), a[0][3] = arch::cvtRnaTf32(block[3]);
+  }
+};
+
+template <typename Config> struct FlashMmaShared {
+  using T = typename Config::T;
+  static constexpr int kStrideD = Config::kWidthD + Config::Fragments::kPad, kStrideE = Config::kWidthE + Config::Fragments::kPad;
+  static constexpr int kSlabStride = Config::kWidthE + 4; ///< floats
+  struct Ring {
+    T q[Config::kBlockM * kStrideD];    // (BLK_M, D)
+    T k[2][Config::kBlockN * kStrideD]; // (STAGE, BLK_N, D)
+    T v[2][Config::kBlockN * kStrideE]; // (STAGE, BLK_N, E)
+  };
+  union {
+    Ring ring;
+    float slab[Config::kBlockM / 16][16 * kSlabStride]; // (WARP, 16, E): turns fragments into rows for the stores
+  };
+};
+
+/// Attention of one block of query rows. `q`, `k`, `v` are the buffers' bases.
+template <typename Config, typename Q, typename K, typename V, typename Bias, typename Output>
+GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config::T *q, const typename Config::T *k,
+                          const typename Config::T *v, const Bias &bias, const Output &output, AttentionCoord at) {
+  using T = typename Config::T;
+  using F = typename Config::Fragments;
+  using Mma = typename F::Mma;
+  using Shared = FlashMmaShared<Config>;
+  constexpr int kThreads = Config::kBlockM * 2, kBlockN = Config::kBlockN;
+  constexpr int kPairsN = kBlockN / 16, kPairsE = Config::kWidthE / 16;
+  constexpr int kStepsD = Config::kWidthD / F::kStep, kStepsN = kBlockN / F::kStep;
+  constexpr int kStrideD = Shared::kStrideD, kStrideE = Shared::kStrideE;
+  constexpr i32 kRows = Config::kQueries * Config::kRepeat;
+  int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+
+  i32 keys = visibleKeys<Config>(at.first + Config::kBlockM);
+  i32 tiles = (keys + kBlockN - 1) / kBlockN;
+  const T *baseQ = q + Q::kOffset + i64(at.b) * Q::kBatch + i64(at.g) * Q::kHead * Config::kRepeat;
+  const T *baseK = k + K::kOffset + i64(at.b) * K::kBatch + i64(at.g) * K::kHead;
+  const T *baseV = v + V::kOffset + i64(at.b) * V::kBatch + i64(at.g) * V::kHead;
+
+  float out[kPairsE][1][2][4]; // (E/16, 1, 2, fragment)
+#pragma unroll
+  for (int j = 0; j < kPairsE; ++j)
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+      out[j][0][i / 4][i % 4] = 0;
+  OnlineSoftmax<float> softmax[2]; // rows g and g + 8 of the warp's 16
+  i32 row = at.first + warp * 16 + lane / 4;
+  ScoreRow<Config, Bias> rows[2] = {{bias, at, row}, {bias, at, row + 8}};
+
+  if (tiles > 0) {
+    requestTile<Q, Config::kBlockM, Config::kWidthD, kStrideD, kThreads>(shared.ring.q, baseQ, at.first, kRows);
+    requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[0], baseK, 0, Config::kKeys);
+    requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[0], baseV, 0, Config::kKeys);
+  }
+  arch::cpAsyncCommit();
+  constexpr bool kKeepQuery = kStepsD <= 8; // 32 registers
+  u32 query[kKeepQuery ? kStepsD : 1][1][4];
+  const T *warpQ = &shared.ring.q[warp * 16 * kStrideD];
+
+  for (i32 tile = 0; tile < tiles; ++tile) {
+    int stage = tile & 1;
+    if (tile + 1 < tiles) {
+      i32 next = (tile + 1) * kBlockN;
+      requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[stage ^ 1], baseK, next, Config::kKeys);
+      requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[stage ^ 1], baseV, next, Config::kKeys);
+    }
+    arch::cpAsyncCommit();
+    arch::cpAsyncWait<1>();
+    arch::syncThreads();
+    if constexpr (kKeepQuery)
+      if (tile == 0) {
+#pragma unroll
+        for (int step = 0; step < kStepsD; ++step)
+          F::loadQuery(query[step], warpQ, kStrideD, step);
+      }
+
+    float scores[kPairsN][1][2][4]; // (BLK_N/16, 1, 2, fragment)
+#pragma unroll
+    for (int j = 0; j < kPairsN; ++j)
+#pragma unroll
+      for (int i = 0; i < 8; ++i)
+        scores[j][0][i / 4][i % 4] = 0;
+    const T *tileK = &shared.ring.k[stage][0];
+#pragma unroll
+    for (int step = 0; step < kStepsD; ++step) {
+      if constexpr (!kKeepQuery)
+        F::loadQuery(query[0], warpQ, kStrideD, step);
+#pragma unroll
+      for (int j = 0; j < kPairsN; ++j) {
+        u32 b[2][2];
+        F::loadKeys(b, tileK + j * 16 * kStrideD, kStrideD, step);
+        arch::mmaTile<Mma, 1, 2>(scores[j], query[kKeepQuery ? step : 0], b);
+      }
+    }
+
+    i32 firstKey = tile * kBlockN + lane % 4 * 2;
+    float factors[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float largest = lowest<float>();
+#pragma unroll
+      for (int j = 0; j < kPairsN; ++j)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          float &x = scores[j][0][i / 2][half * 2 + i % 2];
+          x = rows[half].score(x, firstKey + j * 16 + i / 2 * 8 + i % 2);
+          largest = binary_max(largest, x);
+        }
+      largest = warpReduce<4>(largest, MaxOp());
+      float shift;
+      factors[half] = softmax[half].raise(largest, shift);
+#pragma unroll
+      for (int j = 0; j < kPairsN; ++j)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          float &x = scores[j][0][i / 2][half * 2 + i % 2];
+          x = exp2Of(x - shift);
+          softmax[half].sum += x;
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < kPairsE; ++j)
+#pragma unroll
+      for (int i = 0; i < 8; ++i)
+        out[j][0][i / 4][i % 4] *= factors[i % 4 / 2];
+
+    const T *tileV = &shared.ring.v[stage][0];
+#pragma unroll
+    for (int step = 0; step < kStepsN; ++step) {
+      u32 a[1][4];
+      F::pack(a, scores, step);
+#pragma unroll
+      for (int j = 0; j < kPairsE; ++j) {
+        u32 b[2][2];
+        F::loadValues(b, tileV + j * 16, kStrideE, step);
+        arch::mmaTile<Mma, 1, 2>(out[j], a, b);
+      }
+    }
+    arch::syncThreads();
+  }
+  arch::cpAsyncWait<0>();
+
+  float scales[2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half)
+    scales[half] = OnlineSoftmax<float>::template finalScale<Config::kZeroMasked>(warpReduce<4>(softmax[half].sum, SumOp()));
+  arch::syncThreads(); // the slab lies over the ring
+#pragma unroll
+  for (int j = 0; j < kPairsE; ++j)
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+      for (int n = 0; n < 2; ++n) {
+        const float(&o)[4] = out[j][0][n];
+        stVec(&shared.slab[warp][(lane / 4 + half * 8) * Shared::kSlabStride + j * 16 + n * 8 + lane % 4 * 2],
+              Vec<float, 2>{{o[half * 2] * scales[half], o[half * 2 + 1] * scales[half]}});
+      }
+  arch::syncWarp();
+  constexpr int kLanes = Config::kLanes, kLine = Config::kWidthE / kLanes;
+#pragma unroll 4
+  for (int item = lane; item < 16 * kLine; item += 32) {
+    int r = item / kLine, e = item % kLine * kLanes;
+    i32 at0 = at.first + warp * 16 + r;
+    if (at0 < kRows && e < V::kExtent) {
+      Vec<float, kLanes> y = ldVec<kLanes>(&shared.slab[warp][r * Shared::kSlabStride + e]);
+      output.store(y.elements, at.b, at.g * Config::kRepeat + at0 % Config::kRepeat, at0 / Config::kRepeat, e);
+    }
+  }
+}
+
+} // namespace gpuc

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From dot products to attention scores, and the online softmax's bookkeeping. Scores are in units of log2(e), so that weights are
+// powers of two.
+//
+// Config: kScale, kSoftcap (double; 0: none), kQueries, kKeys, kRepeat (query heads per key head), kCausal, kCausalOffset,
+// kZeroMasked. Row r of a key head's queries is query r / kRepeat of head r % kRepeat.
+// Bias: kKind, row(b, h, s) (address of its row), at(row, t).
+#pragma once
+#include "arch/griddep.cuh"
+#include "common/reduce.cuh"
+
+namespace gpuc {
+
+enum class BiasKind : u8 { None, Added, Mask };
+
+template <typename Acc> GPUC_DEVICE Acc exp2Of(Acc x) {
+  if constexpr (kIsSame<Acc, float>)
+    return exp2f(x);
+  else
+    return exp2(x);
+}
+
+/// Queries of a block: rows [first, first + kBlockM) of key head (b, g).
+struct AttentionCoord {
+  i32 b, g, first;
+};
+
+template <typename Config> GPUC_DEVICE AttentionCoord attentionCoord(u32 block) {
+  constexpr u32 kTiles = (u32(Config::kQueries) * Config::kRepeat + Config::kBlockM - 1) / Config::kBlockM;
+  u32 tile = kTiles - 1 - block % kTiles, head = block / kTiles; // with a causal mask the last tiles have most keys: first
+  return {i32(head / Config::kKeyHeads), i32(head % Config::kKeyHeads), i32(tile) * Config::kBlockM};
+}
+
+/// The number of keys that rows below `rowEnd` can see, at most kKeys.
+template <typename Config> GPUC_DEVICE i32 visibleKeys(i32 rowEnd) {
+  if constexpr (!Config::kCausal) {
+    return Config::kKeys;
+  } else {
+    i32 lastRow = (rowEnd < Config::kQueries * Config::kRepeat ? rowEnd : Config::kQueries * Config::kRepeat) - 1;
+    i32 keys = lastRow / Config::kRepeat + Config::kCausalOffset + 1;
+    return keys < 0 ? 0 : keys < Config::kKeys ? keys : Config::kKeys;
+  }
+}
+
+/// One row of scores: which query it is and where its bias lies.
+template <typename Config, typename Bias> struct ScoreRow {
+  using Acc = typename Config::Acc;
+  static constexpr double kLog2e = 1.44269504088896340736;
+  const Bias &bias;
+  decltype(Bias().row(0, 0, 0)) biasRow;
+  i32 lastKey; ///< greatest visible key
+
+  GPUC_DEVICE ScoreRow(const Bias &bias, AttentionCoord at, i32 r) : bias(bias) {
+    constexpr i32 kRows = Config::kQueries * Config::kRepeat;
+    i32 row = r < kRows ? r : kRows - 1; // rows past the end compute, and are not stored
+    i32 s = row / Config::kRepeat;
+    biasRow = bias.row(at.b, at.g * Config::kRepeat + row % Config::kRepeat, s);
+    lastKey = Config::kKeys - 1;
+    if (Config::kCausal && s + Config::kCausalOffset < lastKey)
+      lastKey = s + Config::kCausalOffset;
+  }
+  GPUC_DEVICE Acc score(Acc dot, i32 t) const {
+    Acc x;
+    if constexpr (Config::kSoftcap > 0) {
+      constexpr Acc kCap = Acc(Config::kSoftcap * kLog2e), kInner = Acc(Config::kScale / Config::kSoftcap);
+      x = kCap * unary_tanh(dot * kInner);
+    } else {
+      constexpr Acc kFactor = Acc(Config::kScale * kLog2e);
+      x = dot * kFactor;
+    }
+    if (t > lastKey)
+      return lowest<Acc>();
+    if constexpr (Bias::kKind == BiasKind::Added) {
+      Acc added = cast<Acc>(bias.at(biasRow, t));
+      x = added == lowest<Acc>() ? added : x + added * Acc(kLog2e); // a hidden key stays hidden whatever its score
+    } else if constexpr (Bias::kKind == BiasKind::Mask) {
+      x = bias.at(biasRow, t) ? x : lowest<Acc>();
+    }
+    return x;
+  }
+};
+
+/// Running maximum and sum of one row.
+template <typename Acc> struct OnlineSoftmax {
+  Acc largest = lowest<Acc>(), sum = Acc(0);
+  /// Takes the maximum of new scores into account. Gives the factor of what has been accumulated, and in `shift` what to
+  /// subtract from scores; both are finite when the row has had no visible key so far.
+  GPUC_DEVICE Acc raise(Acc candidate, Acc &shift) {
+    Acc next = binary_max(largest, candidate);
+    shift = next == lowest<Acc>() ? Acc(0) : next;
+    Acc factor = exp2Of(largest - shift);
+    largest = next;
+    sum *= factor;
+    return factor;
+  }
+  /// What accumulated values are multiplied with at the end; `total` is the row's sum.
+  template <bool kZeroMasked> GPUC_DEVICE static Acc finalScale(Acc total) {
+    if (total == Acc(0))
+      return kZeroMasked ? Acc(0) : infinity<Acc>() - infinity<Acc>();
+    return Acc(1) / total;
+  }
+};
+
+} // namespace gpuc

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Maps of independent elements: a linear tile, and a tile that turns operands round through shared memory.
+// A generated Body has, at a point p (the first of kLanes elements that are consecutive in the result's storage):
+//   Values                      the results of a point, in registers, in storage types
+//   compute(Values &, p)        loads and computes
+//   store(const Values &, p)
+// All points of a thread are computed before the first is stored, so that their loads are in flight together.
+#pragma once
+#include "arch/barrier.cuh"
+#include "arch/griddep.cuh"
+#include "pointwise/access.cuh"
+
+namespace gpuc {
+
+/// Config: Index, kTotal (elements), kThreads, kLanes, kUnroll. Tile t covers elements
+/// [t * kTile, (t + 1) * kTile), kTile = kThreads * kLanes * kUnroll. `Single` is the Body of one lane, for the last elements.
+template <typename Config, typename Body, typename Single>
+GPUC_DEVICE void pointwiseTile(const Body &body, const Single &single, typename Config::Index tile) {
+  using I = typename Config::Index;
+  constexpr I kStep = I(Config::kThreads) * Config::kLanes; // elements between two points of a thread
+  constexpr I kTile = kStep * Config::kUnroll;
+  constexpr I kTotal = Config::kTotal;
+  static_assert(Config::kTotal > 0, "an empty result has no tiles");
+  I first = tile * kTile + I(threadIdx.x) * Config::kLanes;
+  if (kTotal >= kTile && tile < kTotal / kTile) {
+    typename Body::Values values[Config::kUnroll];
+#pragma unroll
+    for (int u = 0; u < Config::kUnroll; ++u)
+      body.compute(values[u], first + u * kStep);
+#pragma unroll
+    for (int u = 0; u < Config::kUnroll; ++u)
+      body.store(values[u], first + u * kStep);
+  } else if (kTotal % kTile != 0) {
+#pragma unroll 1
+    for (int u = 0; u < Config::kUnroll; ++u) {
+      I p = first + u * kStep;
+      if (kTotal >= Config::kLanes && p <= kTotal - Config::kLanes) {
+        typename Body::Values values;
+        body.compute(values, p);
+        body.store(values, p);
+      } else if constexpr (Config::kTotal % Config::kLanes != 0) {
+#pragma unroll 1
+        for (; p < kTotal; ++p) {
+          typename Single::Values values;
+          single.compute(values, p);
+          single.store(values, p);
+        }
+      }
+    }
+  }
+}
+
+/// Some operands are consecutive along axis A, the results along axis B; the other axes are one batch axis.
+/// Config: Index, kExtentA, kExtentB, kTile (elements per side), kThreads, kLanes (divides both extents). Body:
+///   fetch(Shared &, batch, a, b, i, j)   copies kLanes elements along A of those operands to row j, columns i… of the
+///                                        shared tiles
+///   compute(Values &, const Shared &, batch, a, b, i, j)   kLanes points along B; shared rows j…, column i
+///   store(const Values &, batch, a, b)
+template <typename Config, typename Body, typename Shared>
+GPUC_DEVICE void turningTile(const Body &body, Shared &shared, typename Config::Index tile) {
+  using I = typename Config::Index;
+  constexpr int kVectors = Config::kTile / Config::kLanes; // per row of a tile
+  constexpr int kSteps = Config::kTile * kVectors / Config::kThreads;
+  static_assert(Config::kTile * kVectors % Config::kThreads == 0, "threads must divide the tile's vectors");
+  constexpr I kTilesA = (Config::kExtentA + Config::kTile - 1) / Config::kTile;
+  constexpr I kTilesB = (Config::kExtentB + Config::kTile - 1) / Config::kTile;
+  I a0 = tile % kTilesA * Config::kTile;
+  I b0 = tile / kTilesA % kTilesB * Config::kTile;
+  I batch = tile / (kTilesA * kTilesB);
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    int v = s * Config::kThreads + threadIdx.x;
+    int i = v % kVectors * Config::kLanes, j = v / kVectors; // along A, along B
+    if (a0 + i < Config::kExtentA && b0 + j < Config::kExtentB)
+      body.fetch(shared, batch, a0 + i, b0 + j, i, j);
+  }
+  arch::syncThreads();
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    int v = s * Config::kThreads + threadIdx.x;
+    int j = v % kVectors * Config::kLanes, i = v / kVectors;
+    if (a0 + i < Config::kExtentA && b0 + j < Config::kExtentB) {
+      typename Body::Values values;
+      body.compute(values, shared, batch, a0 + i, b0 + j, i, j);
+      body.store(values, batch, a0 + i, b0 + j);
+    }
+  }
+}
+
+} // namespace gpuc

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// gpuc bench: how fast a model or plan runs, in trtexec's words.
+#include "Commands.h"
+#include "ModelSource.h"
+#include "Tensors.h"
+#include "gpuc/Runtime/Runtime.h"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+
+namespace gpuc::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Times of one query in milliseconds.
+struct Query {
+  double h2d = 0, compute = 0, d2h = 0, enqueue = 0;
+  double latency() const { return h2d + compute + d2h; }
+};
+
+struct Summary {
+  double min = 0, max = 0, mean = 0, median = 0, p90 = 0, p99 = 0;
+};
+
+Summary summarize(std::vector<double> times) {
+  Summary s;
+  if (times.empty())
+    return s;
+  std::sort(times.begin(), times.end());
+  auto percentile = [&](double p) { return times[std::min(times.size() - 1, size_t(std::ceil(p * double(times.size()))) - (p > 0 ? 1 : 0))]; };
+  s.min = times.front();
+  s.max = times.back();
+  s.mean = std::accumulate(times.begin(), times.end(), 0.0) / double(times.size());
+  s.median = percentile(0.5);
+  s.p90 = percentile(0.9);
+  s.p99 = percentile(0.99);
+  return s;
+}
+
+void printSummary(const char *what, const Summary &s) {
+  std::printf("%s: min = %.4f ms, max = %.4f ms, mean = %.4f ms, median = %.4f ms, percentile(90%%) = %.4f ms, percentile(99%%) = %.4f ms\n",
+              what, s.min, s.max, s.mean, s.median, s.p90, s.p99);
+}
+
+struct BenchCommand {
+  std::string model, device = "auto";
+  std::vector<std::string> inputs;
+  unsigned iterations = 10;
+  double warmUpMs = 200, durationSeconds = 3;
+  uint64_t seed = 0;
+  bool noCudaGraph = false, noDataTransfers = false, dumpProfile = false;
+  BuildArguments build;
+  Verbosity verbosity;
+
+  /// Device memory of the inputs and outputs, and the host tensors that fill it.
+  struct Buffers {
+    Device &device;
+    std::vector<DevicePtr> pointers;
+    explicit Buffers(Device &device) : device(device) {}
+    ~Buffers() {
+      for (DevicePtr p : pointers)
+        device.deallocate(p);
+    }
+    Result<TensorBinding> add(int64_t bytes) {
+      auto p = device.allocate(size_t(bytes));
+      if (!p)
+        return p.status();
+      pointers.push_back(*p);
+      return TensorBinding::onDevice(*p, uint64_t(bytes));
+    }
+  };
+
+  Status measure(Device &device, Context &context, const Plan &plan, const std::vector<HostTensor> &values, std::vector<Query> &queries,
+                 double &wallSeconds) {
+    Buffers buffers(device);
+    std::vector<TensorBinding> in, out;
+    std::vector<HostTensor> results;
+    for (const HostTensor &value : values) {
+      auto b = buffers.add(value.sizeInBytes());
+      if (!b)
+        return b.status();
+      in.push_back(*b);
+    }
+    for (const PlanTensor &t : plan.outputs) {
+      auto b = buffers.add(t.sizeInBytes());
+      if (!b)
+        return b.status();
+      out.push_back(*b);
+      results.emplace_back(t.dtype, t.shape);
+    }
+    auto stream = device.createStream();
+    if (!stream)
+      return stream.status();
+    std::vector<EventHandle> events(4);
+    for (EventHandle &e : events) {
+      auto made = device.createEvent();
+      if (!made)
+        return made.status();
+      e = *made;
+    }
+    auto upload = [&]() -> Status {
+      for (size_t i = 0; i < in.size(); ++i)
+        GPUC_RETURN_IF_ERROR(device.copyToDevice(in[i].device, values[i].bytes(), size_t(in[i].bytes), *stream));
+      return {};
+    };
+    auto download = [&]() -> Status {
+      for (size_t i = 0; i < out.size(); ++i)
+        GPUC_RETURN_IF_ERROR(device.copyToHost(results[i].mutableBytes(), out[i].device, size_t(out[i].bytes), *stream));
+      return {};
+    };
+    GPUC_RETURN_IF_ERROR(upload());
+    auto query = [&](Query &q) -> Status {
+      auto start = Clock::now();
+      GPUC_RETURN_IF_ERROR(device.recordEvent(events[0], *stream));
+      if (!noDataTransfers)
+        GPUC_RETURN_IF_ERROR(upload());
+      GPUC_RETURN_IF_ERROR(device.recordEvent(events[1], *stream));
+      GPUC_RETURN_IF_ERROR(context.run(in, out, *stream));
+      GPUC_RETURN_IF_ERROR(device.recordEvent(events[2], *stream));
+      if (!noDataTransfers)
+        GPUC_RETURN_IF_ERROR(download());
+      GPUC_RETURN_IF_ERROR(device.recordEvent(events[3], *stream));
+      q.enqueue = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+      GPUC_RETURN_IF_ERROR(device.synchronize(*stream));
+      double *parts[] = {&q.h2d, &q.compute, &q.d2h};
+      for (int i = 0; i < 3; ++i) {
+        auto ms = device.elapsedMs(events[size_t(i)], events[size_t(i) + 1]);
+        if (!ms)
+          return ms.status();
+        *parts[i] = *ms;
+      }
+      return {};
+    };
+    Status status;
+    Query ignored;
+    auto warm = Clock::now();
+    do
+      status = query(ignored);
+    while (status.ok() && std::chrono::duration<double, std::milli>(Clock::now() - warm).count() < warmUpMs);
+    auto start = Clock::now();
+    while (status.ok() && (queries.size() < iterations || std::chrono::duration<double>(Clock::now() - start).count() < durationSeconds)) {
+      queries.emplace_back();
+      status = query(queries.back());
+    }
+    wallSeconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (status.ok() && dumpProfile)
+      status = profile(context, in, out, *stream);
+    for (EventHandle e : events)
+      device.destroyEvent(e);
+    device.destroyStream(*stream);
+    return status;
+  }
+
+  Status profile(Context &context, const std::vector<TensorBinding> &in, const std::vector<TensorBinding> &out, StreamHandle stream) {
+    auto steps = context.profile(in, out, stream);
+    if (!steps)
+      return steps.status();
+    double total = 0;
+    for (const StepTime &s : *steps)
+      total += s.microseconds;
+    std::printf("\n%10s %6s  %-44s %s\n", "time us", "%", "kernel", "ONNX nodes");
+    for (const StepTime &s : *steps)
+      std::printf("%10.2f %6.2f  %-44s %s\n", s.microseconds, total > 0 ? 100 * s.microseconds / total : 0, s.name.c_str(), s.label.c_str());
+    std::printf("%10.2f total; each step is timed alone, so launch gaps are included\n", total);
+    return {};
+  }
+
+  int run() {
+    auto given = readTensors(inputs, "--loadInputs");
+    if (!given)
+      return fail(given.status());
+    DeviceOptions deviceOptions;
+    auto opened = openDevice(device, deviceOptions);
+    if (!opened)
+      return fail(opened.status());
+    std::shared_ptr<Device> target = opened.take();
+    auto plan = planFor(model, *target, build, *given, verbosity);
+    if (!plan)
+      return fail(plan.status());
+    auto values = completeInputs((*plan)->inputs, *given, seed);
+    if (!values)
+      return fail(values.status());
+    auto loaded = LoadedPlan::create(*plan, target);
+    if (!loaded)
+      return fail(loaded.status());
+    ContextOptions options;
+    options.useGraph = !noCudaGraph;
+    options.stageHostData = false;
+    auto context = Context::create(*loaded, options);
+    if (!context)
+      return fail(context.status());
+    std::vector<Query> queries;
+    double wall = 0;
+    Status status = measure(*target, **context, **plan, *values, queries, wall);
+    if (!status.ok())
+      return fail(status);
+    MemoryNeed need = (*loaded)->memory();
+    std::printf("Device: %s\n", target->description().c_str());
+    std::printf("Memory: %.1f MB weights, %.1f MB packed weights, %.1f MB activations\n", double(need.constants) / 1e6, double(need.packed) / 1e6,
+                double(need.arena) / 1e6);
+    std::printf("CUDA graph: %s; data transfers: %s\n", (*context)->usedGraph() ? "on" : "off", noDataTransfers ? "excluded" : "included");
+    std::printf("Throughput: %.3f qps (%zu queries in %.3f s)\n", double(queries.size()) / wall, queries.size(), wall);
+    auto column = [&](auto get) {
+      std::vector<double> times;
+      for (const Query &q : queries)
+        times.push_back(get(q));
+      return summarize(times);
+    };
+    printSummary("Latency", column([](const Query &q) { return q.latency(); }));
+    printSummary("Enqueue Time", column([](const Query &q) { return q.enqueue; }));
+    if (!noDataTransfers) {
+      printSummary("H2D Latency", column([](const Query &q) { return q.h2d; }));
+      printSummary("D2H Latency", column([](const Query &q) { return q.d2h; }));
+    }
+    printSummary("GPU Compute Time", column([](const Query &q) { return q.compute; }));
+    double compute = 0;
+    for (const Query &q : queries)
+      compute += q.compute;
+    std::printf("Total Host Walltime: %.3f s\nTotal GPU Compute Time: %.3f s\n", wall, compute / 1e3);
+    return 0;
+  }
+};
+
+} // namespace
+
+void addBench(CLI::App &app, Action &action) {
+  auto command = std::make_shared<BenchCommand>();
+  CLI::App *sub = app.add_subcommand("bench", "measure latency and throughput of a model or a plan");
+  sub->add_option("model", command->model, "ONNX file or plan")->required()->type_name("MODEL");
+  sub->add_option("--device", command->device, "auto, cuda[:N] or sim[:ARCH]")->type_name("DEVICE");
+  sub->add_option("--loadInputs,--input", command->inputs, "input from a file, name:file.npy or name:file.pb; random when not given")
+      ->delimiter(',')
+      ->type_name("NAME:FILE");
+  sub->add_option("--iterations", command->iterations, "least number of queries")->type_name("N");
+  sub->add_option("--warmUp", command->warmUpMs, "milliseconds before measuring")->type_name("MS");
+  sub->add_option("--duration", command->durationSeconds, "least seconds of measuring")->type_name("S");
+  sub->add_option("--seed", command->seed, "seed of random inputs")->type_name("N");
+  sub->add_flag("--noCudaGraph", command->noCudaGraph, "launch kernel by kernel");
+  sub->add_flag("--noDataTransfers", command->noDataTransfers, "leave copies between host and device out");
+  sub->add_flag("--dumpProfile", command->dumpProfile, "time of every kernel with its ONNX nodes");
+  command->build.add(*sub, false);
+  command->verbosity.add(*sub);
+  sub->footer("Examples:\n"
+              "  gpuc bench resnet50.onnx --fp16 --shapes=x:32x3x224x224\n"
+              "  gpuc bench resnet50.gpuc --dumpProfile --noDataTransfers");
+  sub->callback([command, &action] { action = [command] { return command->run(); }; });
+}
+
+} // namespace gpuc::cli
