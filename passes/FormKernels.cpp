@@ -36,6 +36,11 @@ public:
     region->push_back(body);
     OpBuilder inner(builder.getContext());
     inner.setInsertionPointToEnd(body);
+    // What a root reads through strides must be a buffer, also when it is a constant with equal elements.
+    if (cluster.root)
+      for (auto [i, operand] : llvm::enumerate(cluster.root->getOperands()))
+        if (i > 0 || !cluster.traits->prologue)
+          buffers.insert(stripViews(operand));
     for (Operation *op : cluster.ops)
       cloneOp(op, inner);
     llvm::SmallVector<Value> yielded;
@@ -64,7 +69,7 @@ private:
       cloneOp(op, inner);
       return local.lookup(value);
     }
-    if (op && isa<ConstantOp>(op) && getSplat(value) && isComputeType(dtypeOf(value))) {
+    if (op && isa<ConstantOp>(op) && !buffers.contains(value) && getSplat(value) && isComputeType(dtypeOf(value))) {
       Value copy = inner.clone(*op)->getResult(0);
       local.map(value, copy);
       return copy;
@@ -89,6 +94,7 @@ private:
   OpBuilder &builder;
   Block *body = nullptr;
   IRMapping local;
+  llvm::SmallPtrSet<Value, 4> buffers;
   llvm::SmallVector<Value> inputs;
 };
 

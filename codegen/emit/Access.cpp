@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kBufferAlignment = 16; ///< of whole buffers, in bytes; more never helps
 
-/// Bytes that the buffer behind a value outside kernels is aligned to. Only values placed in the arena can have less
-/// than the full alignment (parts of a concatenation).
+/// Bytes that the buffer behind a value outside kernels is aligned to. Only values placed in the arena can
+/// have less than the full alignment (parts of a concatenation).
 int64_t bufferAlignment(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -42,7 +42,9 @@ std::string commentText(StringRef text) {
       break;
     }
     bool ok = c >= 0x20 && c < 0x7f && c != '\\' && c != '?'; // no line splices, no trigraphs
-    s += ok && !(c == '/' && !s.empty() && s.back() == '*') && !(c == '*' && !s.empty() && s.back() == '/') ? c : '_';
+    s += ok && !(c == '/' && !s.empty() && s.back() == '*') && !(c == '*' && !s.empty() && s.back() == '/')
+             ? c
+             : '_';
   }
   return s;
 }

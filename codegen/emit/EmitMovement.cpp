@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Movement and indexing ops of ExprEmitter: each maps a coordinate of its result to a coordinate of an operand. An
-// operand that is only meant for part of the coordinates is read under a guard and never outside its buffer.
+// Movement and indexing ops of ExprEmitter: each maps a coordinate of its result to a coordinate of an
+// operand. An operand that is only meant for part of the coordinates is read under a guard and never outside
+// its buffer.
 #include "ExprEmitterImpl.h"
 #include "llvm/ADT/STLExtras.h"
+#include <utility>
 
 using namespace mlir;
 
@@ -46,7 +48,8 @@ bool mapThroughView(Operation *op, emit::IndexContext &context, ArrayRef<Index> 
   return false;
 }
 
-//===--- conditions ----------------------------------------------------------------------------------------------===//
+//===--- conditions
+//----------------------------------------------------------------------------------------------===//
 
 Condition ExprEmitter::Impl::inRange(const Index &index, int64_t lo, int64_t hi) {
   Range r = context.range(index);
@@ -71,7 +74,10 @@ Condition ExprEmitter::Impl::inRange(const Index &index, int64_t lo, int64_t hi)
     text = at + " >= " + intLiteral(lo);
   if (r.hi > hi)
     text += (text.empty() ? "" : " && ") + at + " <= " + intLiteral(top);
-  return {Condition::Depends, define("bool", text, context.isPerLane(tested), "c")};
+  auto known = conditions.find(text);
+  if (known == conditions.end())
+    known = conditions.try_emplace(text, define("bool", text, context.isPerLane(tested), "c")).first;
+  return {Condition::Depends, known->second};
 }
 
 Condition ExprEmitter::Impl::both(const Condition &a, const Condition &b) {
@@ -86,7 +92,7 @@ Scalar ExprEmitter::Impl::emitGuarded(Value value, ArrayRef<Index> coords, const
   if (guard.known == Condition::Always)
     return emit(value, coords);
   if (guard.known == Condition::Never)
-    return {computeTypeName(elementTypeOf(value)) + "(0)"};
+    return {valueTypeName(elementTypeOf(value)) + "{}"};
   std::string outer = guardKey;
   guards.push_back(guard.value);
   guardKey += "?" + guard.value.text;
@@ -96,17 +102,18 @@ Scalar ExprEmitter::Impl::emitGuarded(Value value, ArrayRef<Index> coords, const
   return result;
 }
 
-Scalar ExprEmitter::Impl::choose(Type elementType, const Condition &condition, const Scalar &yes, const Scalar &no) {
+Scalar ExprEmitter::Impl::choose(Type elementType, const Condition &condition, const Scalar &yes,
+                                 const Scalar &no) {
   if (condition.known == Condition::Always)
     return yes;
   if (condition.known == Condition::Never)
     return no;
-  return define(computeTypeName(elementType),
-                "(" + condition.value.text + ") ? " + yes.text + " : " + no.text,
+  return define(valueTypeName(elementType), "(" + condition.value.text + ") ? " + yes.text + " : " + no.text,
                 condition.value.perLane || yes.perLane || no.perLane);
 }
 
-//===--- concat, pad, trilu --------------------------------------------------------------------------------------===//
+//===--- concat, pad, trilu
+//--------------------------------------------------------------------------------------===//
 
 Scalar ExprEmitter::Impl::emitConcat(ConcatOp op, ArrayRef<Index> coords) {
   unsigned axis = op.getAxis();
@@ -131,7 +138,7 @@ Scalar ExprEmitter::Impl::emitConcat(ConcatOp op, ArrayRef<Index> coords) {
     start += extent;
   }
   if (pieces.empty())
-    return {computeTypeName(type) + "(0)"};
+    return {valueTypeName(type) + "{}"};
   Scalar result = pieces.pop_back_val().value;
   while (!pieces.empty()) {
     Piece piece = pieces.pop_back_val();
@@ -166,18 +173,18 @@ Scalar ExprEmitter::Impl::emitPad(PadOp op, ArrayRef<Index> coords) {
         break;
       std::string text = print(i);
       if (op.getMode() == PadMode::Edge) {
-        text = "binary_min(binary_max(" + indexType + "(" + text + "), " + indexType + "(0)), " + indexType + "(" +
-               intLiteral(n - 1) + "))";
+        text = "binary_min(binary_max(" + indexType + "(" + text + "), " + indexType + "(0)), " + indexType +
+               "(" + intLiteral(n - 1) + "))";
       } else if (low < n && high < n) { // n-1 - |n-1 - |i||
         text = indexType + "(" + intLiteral(n - 1) + ") - unary_abs(" + indexType + "(" + intLiteral(n - 1) +
                ") - unary_abs(" + indexType + "(" + text + ")))";
       } else {
         Index r = context.divMod(i, 2 * (n - 1)).second;
-        text = indexType + "(" + intLiteral(n - 1) + ") - unary_abs(" + indexType + "(" + intLiteral(n - 1) + ") - (" +
-               print(r) + "))";
+        text = indexType + "(" + intLiteral(n - 1) + ") - unary_abs(" + indexType + "(" + intLiteral(n - 1) +
+               ") - (" + print(r) + "))";
       }
       bool perLane = context.isPerLane(i);
-      Scalar source = define(indexType, text, perLane, "i");
+      Scalar source = define(indexType, text, perLane, "at");
       inner[d] = context.variable(source.text, {0, n - 1}, 1, source.perLane);
       break;
     }
@@ -185,7 +192,7 @@ Scalar ExprEmitter::Impl::emitPad(PadOp op, ArrayRef<Index> coords) {
   }
   if (inside.known == Condition::Always)
     return emit(op.getX(), inner);
-  Scalar fill{computeTypeName(elementTypeOf(op.getY())) + "(0)"};
+  Scalar fill{valueTypeName(elementTypeOf(op.getY())) + "{}"};
   if (op.getValue())
     fill = emit(op.getValue(), Coords(shapeOf(op.getValue()).size()));
   if (inside.known == Condition::Never)
@@ -198,25 +205,29 @@ Scalar ExprEmitter::Impl::emitPad(PadOp op, ArrayRef<Index> coords) {
 Scalar ExprEmitter::Impl::emitTrilu(TriluOp op, ArrayRef<Index> coords) {
   size_t rank = coords.size();
   Index distance = context.sub(coords[rank - 1], coords[rank - 2]);
-  Condition keep = op.getUpper() ? inRange(distance, op.getK(), INT64_MAX - 1) : inRange(distance, INT64_MIN, op.getK());
-  Scalar zero{computeTypeName(elementTypeOf(op.getY())) + "(0)"};
+  Condition keep =
+      op.getUpper() ? inRange(distance, op.getK(), INT64_MAX - 1) : inRange(distance, INT64_MIN, op.getK());
+  Scalar zero{valueTypeName(elementTypeOf(op.getY())) + "{}"};
   if (keep.known == Condition::Never)
     return zero;
   return choose(elementTypeOf(op.getY()), keep, emitGuarded(op.getX(), coords, keep), zero);
 }
 
-//===--- gather --------------------------------------------------------------------------------------------------===//
+//===--- gather
+//--------------------------------------------------------------------------------------------------===//
 
 Index ExprEmitter::Impl::indexValue(Value indices, ArrayRef<Index> coords, int64_t extent) {
   if (auto known = getInts(indices); known && known->size() == 1) {
     int64_t v = (*known)[0] < 0 ? (*known)[0] + extent : (*known)[0];
     return Index(std::max<int64_t>(0, std::min(v, extent - 1)));
   }
+  bool outer = std::exchange(raw, false);
   Scalar value = emit(indices, coords);
+  raw = outer;
   if (extent <= 1)
     return Index(0);
   Scalar at = define(indexType, indexType + "(clampIndex(" + value.text + ", " + intLiteral(extent) + "))",
-                     value.perLane, "i");
+                     value.perLane, "at");
   return context.variable(at.text, {0, extent - 1}, 1, at.perLane);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Resize in ExprEmitter: constant tap tables per axis, or a quotient when the table is one. Few taps are written out (their
-// loads are then hoisted and vectorised); many, as in antialiased shrinking, become loops.
+// Resize in ExprEmitter: constant tap tables per axis, or a quotient when the table is one. Few taps are
+// written out (their loads are then hoisted and vectorised); many, as in antialiased shrinking, become loops.
 #include "ExprEmitterImpl.h"
 #include "ResizeTables.h"
 #include "llvm/ADT/STLExtras.h"
@@ -27,7 +27,7 @@ std::optional<Index> closedForm(emit::IndexContext &context, const ResizeAxis &a
     return context.add(context.scale(x, step), Index(axis.source[0]));
   int64_t d = llvm::find_if(axis.source, [](int64_t s) { return s != 0; }) - axis.source.begin();
   for (int64_t i = 0; i < axis.out; ++i)
-    if (axis.source[i] != i / d)
+    if (d == 0 || axis.source[i] != i / d)
       return std::nullopt;
   return context.divMod(x, d).first;
 }
@@ -44,9 +44,12 @@ std::vector<std::string> integers(ArrayRef<int64_t> values) {
 Scalar ExprEmitter::Impl::emitResize(ResizeOp op, ArrayRef<Index> coords) {
   Type element = elementTypeOf(op.getY());
   bool isNearest = op.getMode() == ResizeMode::Nearest;
-  std::string type = computeTypeName(element);
-  std::string sumType = isNearest ? type : type == "float" ? "float" : "double"; // integers: as exact as double
-  Type weightElement = sumType == "float" ? Float32Type::get(op.getContext()) : Type(Float64Type::get(op.getContext()));
+  std::string type = valueTypeName(element);
+  std::string sumType = isNearest         ? type
+                        : type == "float" ? "float"
+                                          : "double"; // integers: as exact as double
+  Type weightElement =
+      sumType == "float" ? Float32Type::get(op.getContext()) : Type(Float64Type::get(op.getContext()));
   struct Resized {
     unsigned axis;
     ResizeAxis taps;
@@ -85,9 +88,10 @@ Scalar ExprEmitter::Impl::emitResize(ResizeOp op, ArrayRef<Index> coords) {
   }
 
   auto tapIndex = [&](const Resized &r, const std::string &tap) {
-    std::string at = r.taps.taps == 1 ? print(coords[r.axis])
-                                      : "(" + print(coords[r.axis]) + ") * " + std::to_string(r.taps.taps) + " + " + tap;
-    Scalar s = define(indexType, r.sources + "[" + at + "]", context.isPerLane(coords[r.axis]), "i");
+    std::string at = r.taps.taps == 1
+                         ? print(coords[r.axis])
+                         : "(" + print(coords[r.axis]) + ") * " + std::to_string(r.taps.taps) + " + " + tap;
+    Scalar s = define(indexType, r.sources + "[" + at + "]", context.isPerLane(coords[r.axis]), "at");
     inner[r.axis] = context.variable(s.text, {0, r.taps.in - 1}, 1, s.perLane);
     return at;
   };
@@ -122,31 +126,41 @@ Scalar ExprEmitter::Impl::emitResize(ResizeOp op, ArrayRef<Index> coords) {
     };
     result = sum(0);
   } else {
-    result = emitResizeLoops(op, [&](std::string &head, std::string &weight) {
-      for (auto [level, r] : llvm::enumerate(resized)) {
-        std::string tap = "tap" + std::to_string(level), n = std::to_string(level);
-        std::string at = "(" + print(coords[r.axis]) + ") * " + std::to_string(r.taps.taps) + " + " + tap;
-        head += "for (int " + tap + " = 0; " + tap + " < " + std::to_string(r.taps.taps) + "; ++" + tap + ") {\n";
-        head += "const " + indexType + " source" + n + " = " + r.sources + "[" + at + "];\n";
-        weight += (weight.empty() ? "" : " * ") + r.weights + "[" + at + "]";
-        inner[r.axis] = context.variable("source" + n, {0, r.taps.in - 1}, 1, true);
-      }
-      return resized.size();
-    }, inner, inside, sumType);
+    result = emitResizeLoops(
+        op,
+        [&](std::string &head, std::string &weight) {
+          for (auto [level, r] : llvm::enumerate(resized)) {
+            std::string tap = "tap" + std::to_string(level), n = std::to_string(level);
+            std::string at = "(" + print(coords[r.axis]) + ") * " + std::to_string(r.taps.taps) + " + " + tap;
+            head += "for (int " + tap + " = 0; " + tap + " < " + std::to_string(r.taps.taps) + "; ++" + tap +
+                    ") {\n";
+            head += "const " + indexType + " source" + n + " = " + r.sources + "[" + at + "];\n";
+            weight += (weight.empty() ? "" : " * ") + r.weights + "[" + at + "]";
+            inner[r.axis] = context.variable("source" + n, {0, r.taps.in - 1}, 1, true);
+          }
+          return resized.size();
+        },
+        inner, inside, sumType);
   }
   if (sumType != type)
     result = define(type, "cast<" + type + ">(" + result.text + ")", result.perLane);
-  return choose(element, inside, result, {realLiteral(element, op.getExtrapolation().convertToDouble())});
+  std::string outside = realLiteral(element, op.getExtrapolation().convertToDouble());
+  if (type != computeTypeName(element))
+    outside = "cast<" + type + ">(" + outside + ")";
+  return choose(element, inside, result, {outside});
 }
 
 /// The body of the loops is a scope of its own: nothing defined in it is reused outside.
-Scalar ExprEmitter::Impl::emitResizeLoops(ResizeOp op, function_ref<size_t(std::string &, std::string &)> open,
-                                          Coords &inner, const Condition &inside, const std::string &sumType) {
+Scalar ExprEmitter::Impl::emitResizeLoops(ResizeOp op,
+                                          function_ref<size_t(std::string &, std::string &)> open,
+                                          Coords &inner, const Condition &inside,
+                                          const std::string &sumType) {
   bool lanes = context.lanes() > 1;
   std::string sum = "sum" + std::to_string(counter++), head, weight;
   size_t depth = open(head, weight);
   auto savedMemo = memo;
   auto savedAtoms = atomTexts;
+  auto savedConditions = conditions;
   std::string savedHoisted = std::move(hoisted), savedLane = std::move(laneBody);
   hoisted.clear();
   laneBody.clear();
@@ -156,8 +170,10 @@ Scalar ExprEmitter::Impl::emitResizeLoops(ResizeOp op, function_ref<size_t(std::
   laneBody = std::move(savedLane);
   memo = std::move(savedMemo);
   atomTexts = std::move(savedAtoms);
-  (lanes ? laneBody : hoisted) += sumType + " " + sum + " = 0;\n" + head + body + sum + " += " + weight + " * cast<" +
-                                  sumType + ">(" + x.text + ");\n" + std::string(depth, '}') + "\n";
+  conditions = std::move(savedConditions);
+  (lanes ? laneBody : hoisted) += sumType + " " + sum + " = 0;\n" + head + body + sum + " += " + weight +
+                                  " * cast<" + sumType + ">(" + x.text + ");\n" + std::string(depth, '}') +
+                                  "\n";
   return {sum, lanes};
 }
 

@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
+#include <utility>
 
 using namespace mlir;
 
@@ -30,9 +31,14 @@ unsigned elementBytes(Type t) { return std::max(1u, t.getIntOrFloatBitWidth() / 
 /// Unary functions that take alpha, and beta.
 unsigned numParameters(UnaryKind k) {
   switch (k) {
-  case UnaryKind::LeakyRelu: case UnaryKind::Elu: case UnaryKind::Celu: case UnaryKind::ThresholdedRelu:
+  case UnaryKind::LeakyRelu:
+  case UnaryKind::Elu:
+  case UnaryKind::Celu:
+  case UnaryKind::ThresholdedRelu:
     return 1;
-  case UnaryKind::HardSigmoid: case UnaryKind::Selu: case UnaryKind::IsInf:
+  case UnaryKind::HardSigmoid:
+  case UnaryKind::Selu:
+  case UnaryKind::IsInf:
     return 2;
   default:
     return 0;
@@ -53,7 +59,8 @@ bool Coord::isConstant() const {
   return lane == 0 && !perLane && !StringRef(base).getAsInteger(10, v);
 }
 
-//===--- coordinates ---------------------------------------------------------------------------------------------===//
+//===--- coordinates
+//---------------------------------------------------------------------------------------------===//
 
 Index ExprEmitter::Impl::coordinate(const Coord &c, int64_t extent) {
   int64_t v;
@@ -73,7 +80,8 @@ std::string ExprEmitter::Impl::atomText(unsigned id) {
   emit::Atom atom = context.atom(id);
   std::string text;
   if (atom.kind == emit::Atom::Variable) {
-    bool plain = llvm::all_of(atom.text, [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+    bool plain =
+        llvm::all_of(atom.text, [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; });
     return atomTexts[id] = plain ? atom.text : "(" + atom.text + ")";
   }
   const char *type = indexType == "i64" ? "i64" : "i32", *unsignedType = indexType == "i64" ? "u64" : "u32";
@@ -84,8 +92,9 @@ std::string ExprEmitter::Impl::atomText(unsigned id) {
     Index operand = atom.operand;
     int64_t divisor = atom.divisor;
     // (X / a) / b is X / ab: one division that waits for nothing.
-    while (atom.kind == emit::Atom::Div && operand.terms.size() == 1 && operand.constant == 0 && operand.lane == 0 &&
-           operand.terms[0].second == 1 && context.atom(operand.terms[0].first).kind == emit::Atom::Div) {
+    while (atom.kind == emit::Atom::Div && operand.terms.size() == 1 && operand.constant == 0 &&
+           operand.lane == 0 && operand.terms[0].second == 1 &&
+           context.atom(operand.terms[0].first).kind == emit::Atom::Div) {
       emit::Atom inner = context.atom(operand.terms[0].first);
       divisor *= inner.divisor;
       operand = inner.operand;
@@ -93,7 +102,7 @@ std::string ExprEmitter::Impl::atomText(unsigned id) {
     text = std::string(type) + "(" + unsignedType + "(" + print(operand) + ")" +
            (atom.kind == emit::Atom::Div ? " / " : " % ") + std::to_string(divisor) + suffix + ")";
   }
-  return atomTexts[id] = define(type, text, atom.perLane, "i").text;
+  return atomTexts[id] = define(type, text, atom.perLane, "at").text;
 }
 
 std::string ExprEmitter::Impl::print(const Index &index) {
@@ -117,8 +126,8 @@ std::string ExprEmitter::Impl::print(const Index &index) {
   return s;
 }
 
-ExprEmitter::Impl::Scalar ExprEmitter::Impl::define(StringRef type, const std::string &expression, bool perLane,
-                                                    StringRef prefix) {
+ExprEmitter::Impl::Scalar ExprEmitter::Impl::define(StringRef type, const std::string &expression,
+                                                    bool perLane, StringRef prefix) {
   perLane = perLane && context.lanes() > 1;
   std::string name = prefix.str() + std::to_string(counter++);
   (perLane ? laneBody : hoisted) += ("const " + type + " " + name + " = " + expression + ";\n").str();
@@ -147,7 +156,8 @@ int64_t ExprEmitter::Impl::vectorWidth(const BufferAccess &access, const Index &
   return width;
 }
 
-//===--- loads ---------------------------------------------------------------------------------------------------===//
+//===--- loads
+//---------------------------------------------------------------------------------------------------===//
 
 std::string ExprEmitter::Impl::load(BlockArgument argument, const BufferAccess &access, const Index &offset,
                                     bool &perLane) {
@@ -175,8 +185,8 @@ std::string ExprEmitter::Impl::load(BlockArgument argument, const BufferAccess &
     int64_t multiple = vectorWidth(access, base);
     std::string name = "ld" + std::to_string(counter++);
     std::string address = access.pointer + " + (" + print(base) + ")";
-    std::string function = std::string("ldLanes") + (access.readOnlyConstant ? "Nc" : "") + "<" +
-                           std::to_string(multiple) + ">";
+    std::string function =
+        std::string("ldLanes") + (access.readOnlyConstant ? "Nc" : "") + "<" + std::to_string(multiple) + ">";
     std::string statement = type + " " + name + "[" + std::to_string(lanes) + "];\n";
     statement += function + "(" + name + ", " + address + (guard.empty() ? "" : ", " + guard) + ");\n";
     hoisted += statement;
@@ -184,27 +194,29 @@ std::string ExprEmitter::Impl::load(BlockArgument argument, const BufferAccess &
     return name + "[lane]";
   }
   perLane = lanes > 1 && (offset.lane != 0 || atomsPerLane);
-  std::string element = access.readOnlyConstant ? "ldElementNc(" + access.pointer + " + (" + print(offset) + "))"
-                                                : access.pointer + "[" + print(offset) + "]";
+  std::string element = access.readOnlyConstant
+                            ? "ldElementNc(" + access.pointer + " + (" + print(offset) + "))"
+                            : access.pointer + "[" + print(offset) + "]";
   if (!guard.empty())
     element = guard + " ? " + element + " : " + type + "{}";
   return define(type, element, perLane, "ld").text;
 }
 
-std::string ExprEmitter::Impl::storeStatement(const BufferAccess &access, const Index &offset, const std::string &array,
-                                              std::string &laneStores) {
+std::string ExprEmitter::Impl::storeStatement(const BufferAccess &access, const Index &offset,
+                                              const std::string &array, std::string &laneStores) {
   if (context.lanes() == 1)
     return access.pointer + "[" + print(offset) + "] = " + array + ";\n";
   Index base = offset;
   base.lane = 0;
   if (offset.lane == 1 && !context.isPerLane(base))
-    return "stLanes<" + std::to_string(vectorWidth(access, base)) + ">(" + access.pointer + " + (" + print(base) + "), " +
-           array + ");\n";
+    return "stLanes<" + std::to_string(vectorWidth(access, base)) + ">(" + access.pointer + " + (" +
+           print(base) + "), " + array + ");\n";
   laneStores += access.pointer + "[" + print(offset) + "] = " + array + "[lane];\n";
   return "";
 }
 
-//===--- values --------------------------------------------------------------------------------------------------===//
+//===--- values
+//--------------------------------------------------------------------------------------------------===//
 
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emit(Value value, ArrayRef<Index> coords) {
   if (failed)
@@ -215,12 +227,13 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emit(Value value, ArrayRef<Index> c
   if (auto it = bound.find(value); it != bound.end()) {
     if (!it->second.key.empty() && it->second.key != coordKey) {
       Operation *op = value.getDefiningOp();
-      fail(op ? op : kernel.getOperation(), "the kernel reads its root's result at other coordinates than it writes");
+      fail(op ? op : kernel.getOperation(),
+           "the kernel reads its root's result at other coordinates than it writes");
     }
     return {it->second.name, context.lanes() > 1};
   }
-  std::string key =
-      std::to_string(reinterpret_cast<uintptr_t>(value.getAsOpaquePointer())) + "|" + coordKey + guardKey;
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(value.getAsOpaquePointer())) + "|" + coordKey +
+                    guardKey + (raw ? "raw" : "");
   if (auto it = memo.find(key); it != memo.end())
     return it->second;
   Scalar result;
@@ -232,7 +245,7 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emit(Value value, ArrayRef<Index> c
     }
     bool perLane = false;
     std::string element = load(argument, it->second, offset(it->second, coords), perLane);
-    std::string type = computeTypeName(elementTypeOf(value));
+    std::string type = valueTypeName(elementTypeOf(value));
     result = type == it->second.elementType ? Scalar{element, perLane}
                                             : define(type, "cast<" + type + ">(" + element + ")", perLane);
   } else {
@@ -242,7 +255,8 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emit(Value value, ArrayRef<Index> c
   return result;
 }
 
-ExprEmitter::Impl::Scalar ExprEmitter::Impl::operand(Value value, Value operandValue, ArrayRef<Index> coords) {
+ExprEmitter::Impl::Scalar ExprEmitter::Impl::operand(Value value, Value operandValue,
+                                                     ArrayRef<Index> coords) {
   auto from = forwardSource.find(value);
   if (from != forwardSource.end() && from->second == operandValue) {
     auto here = forward.find(value), there = forward.find(operandValue);
@@ -292,8 +306,8 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitOp(Operation *op, Value value, 
   return {"0"};
 }
 
-/// The operand's value goes through its storage type when that is narrower than its compute type, so that a chain of casts
-/// rounds as often as it says.
+/// The operand's value goes through its storage type when that is narrower than its compute type, so that a
+/// chain of casts rounds as often as it says.
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitCast(CastOp op, ArrayRef<Index> coords) {
   Scalar stored = emitStored(op.getY(), coords);
   std::string type = computeTypeName(elementTypeOf(op.getY()));
@@ -305,8 +319,10 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitCast(CastOp op, ArrayRef<Index>
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitStored(Value value, ArrayRef<Index> coords) {
   std::string storage = storageTypeName(elementTypeOf(value));
   Operation *op = value.getDefiningOp();
-  if (storage.empty() || (op && isa<CastOp>(op) && storageTypeName(elementTypeOf(op->getOperand(0))).empty())) {
-    fail(op ? op : kernel.getOperation(), "element type is only supported in constants that are unpacked when compiling");
+  if (storage.empty() ||
+      (op && isa<CastOp>(op) && storageTypeName(elementTypeOf(op->getOperand(0))).empty())) {
+    fail(op ? op : kernel.getOperation(),
+         "element type is only supported in constants that are unpacked when compiling");
     return {"0"};
   }
   if (auto cast = dyn_cast_or_null<CastOp>(op); cast && !bound.contains(value)) {
@@ -320,12 +336,33 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitStored(Value value, ArrayRef<In
       text = "cast<bool>(" + text + ")";
     else
       text = "cast<" + storage + ">(" + text + ")";
-    return define(elementTypeOf(value).isInteger(1) ? StringRef("bool") : StringRef(storage), text, x.perLane);
+    return define(elementTypeOf(value).isInteger(1) ? StringRef("bool") : StringRef(storage), text,
+                  x.perLane);
+  }
+  if (storage != computeTypeName(elementTypeOf(value)) && isMoved(value)) {
+    bool outer = std::exchange(raw, true); // copied as it is
+    Scalar moved = emit(value, coords);
+    raw = outer;
+    return moved;
   }
   Scalar x = emit(value, coords);
   if (storage == computeTypeName(elementTypeOf(value)))
     return x;
   return {"cast<" + storage + ">(" + x.text + ")", x.perLane};
+}
+
+bool ExprEmitter::Impl::isMoved(Value value) {
+  if (bound.contains(value))
+    return false;
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<ConstantOp>(op))
+    return true;
+  if (isa<TransposeOp, ReshapeOp, ExpandOp, SliceOp, TileOp, TriluOp, GatherOp, GatherElementsOp, GatherNdOp>(
+          op))
+    return isMoved(op->getOperand(0));
+  if (auto resize = dyn_cast<ResizeOp>(op))
+    return resize.getMode() == ResizeMode::Nearest && isMoved(resize.getX());
+  return isa<ConcatOp, PadOp>(op) && llvm::all_of(op->getOperands(), [&](Value v) { return isMoved(v); });
 }
 
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitConstant(ConstantOp op, ArrayRef<Index> coords) {
@@ -339,10 +376,13 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitConstant(ConstantOp op, ArrayRe
   unsigned size = elementBytes(element);
   int64_t count = tensorType(op.getY()).getNumElements();
   if (count == 0)
-    return {computeTypeName(element) + "(0)"};
+    return {valueTypeName(element) + "{}"};
   bool splat = attr.isSplat() || count == 1;
-  if (splat)
-    return {literalFromBytes(element, data.bytes.data())};
+  std::string type = valueTypeName(element);
+  if (splat) {
+    std::string literal = literalFromBytes(element, data.bytes.data());
+    return {type == computeTypeName(element) ? literal : "cast<" + type + ">(" + literal + ")"};
+  }
   BufferAccess &access = constantAccesses[op.getY()];
   if (access.pointer.empty()) {
     llvm::SmallVector<std::string> values;
@@ -362,7 +402,6 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitConstant(ConstantOp op, ArrayRe
   BufferAccess copy = access;
   bool perLane = false;
   std::string loaded = load(nullptr, copy, offset(copy, coords), perLane);
-  std::string type = computeTypeName(element);
   if (type == copy.elementType)
     return {loaded, perLane};
   if (isa<FloatType>(element) && StringRef(copy.elementType).starts_with("u"))
@@ -376,11 +415,14 @@ std::string ExprEmitter::Impl::table(StringRef elementType, ArrayRef<std::string
   if (!known.empty())
     return known;
   known = tablePrefix + std::to_string(tableNames.size() - 1);
-  tables += ("__device__ const " + elementType + " " + known + "[" + Twine(values.size()) + "] = {" + body + "};\n").str();
+  tables +=
+      ("__device__ const " + elementType + " " + known + "[" + Twine(values.size()) + "] = {" + body + "};\n")
+          .str();
   return known;
 }
 
-//===--- public interface ----------------------------------------------------------------------------------------===//
+//===--- public interface
+//----------------------------------------------------------------------------------------===//
 
 ExprEmitter::ExprEmitter(KernelOp kernel, unsigned lanes, StringRef indexType)
     : impl(std::make_shared<Impl>(kernel, lanes, indexType)) {}

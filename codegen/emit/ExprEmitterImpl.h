@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The state of ExprEmitter. Statements are straight-line code in two lists, hoisted (the same for all lanes) and per lane;
-// a read that is only legal under a condition is guarded by it, so both sides of a concatenation can be written down.
+// The state of ExprEmitter. Statements are straight-line code in two lists, hoisted (the same for all lanes)
+// and per lane; a read that is only legal under a condition is guarded by it, so both sides of a
+// concatenation can be written down.
 #pragma once
 #include "IndexExpr.h"
 #include "gpuc/Codegen/ExprEmitter.h"
@@ -10,7 +11,8 @@
 
 namespace gpuc {
 
-/// A literal of a compute or storage type, exact. `bits` holds the element as it is stored (row-major constants).
+/// A literal of a compute or storage type, exact. `bits` holds the element as it is stored (row-major
+/// constants).
 std::string literalFromBytes(mlir::Type elementType, const char *element);
 /// `value` as a literal of the compute type of `elementType`.
 std::string realLiteral(mlir::Type elementType, double value);
@@ -48,6 +50,7 @@ struct ExprEmitter::Impl {
   std::string hoisted, laneBody, tables;
   std::string tablePrefix = "kTable"; ///< names of constant tables start with it
   bool failed = false;
+  bool raw = false;   ///< values are in their storage type: nothing but movement is being emitted
   bool quiet = false; ///< failures are not reported: the emission is only tried
   llvm::DenseMap<mlir::Value, BufferAccess> accesses;
   llvm::DenseMap<mlir::Value, Bound> bound;
@@ -62,7 +65,8 @@ struct ExprEmitter::Impl {
   /// The C++ expression of a coordinate.
   std::string print(const emit::Index &index);
   emit::Index coordinate(const Coord &c, int64_t extent);
-  std::string load(mlir::BlockArgument argument, const BufferAccess &access, const emit::Index &offset, bool &perLane);
+  std::string load(mlir::BlockArgument argument, const BufferAccess &access, const emit::Index &offset,
+                   bool &perLane);
   /// Offset of an element in a buffer.
   emit::Index offset(const BufferAccess &access, llvm::ArrayRef<emit::Index> coords) {
     return context.dot(coords, access.strides);
@@ -72,16 +76,23 @@ struct ExprEmitter::Impl {
   }
   /// `value` at `coords` in the storage type: what a store writes.
   Scalar emitStored(mlir::Value value, llvm::ArrayRef<emit::Index> coords);
-  /// Elements per vector access of a buffer at `base` (the lane-independent part of an offset whose lanes are consecutive).
+  /// Elements per vector access of a buffer at `base` (the lane-independent part of an offset whose lanes are
+  /// consecutive).
   int64_t vectorWidth(const BufferAccess &access, const emit::Index &base);
-  /// Stores the storage-typed elements `array[0…lanes)` at `offset`: returns the statement that follows the lane loop, or appends
-  /// one to `laneStores` (which run inside it) and returns nothing. With one lane, `array` is the element itself.
+  /// Stores the storage-typed elements `array[0…lanes)` at `offset`: returns the statement that follows the
+  /// lane loop, or appends one to `laneStores` (which run inside it) and returns nothing. With one lane,
+  /// `array` is the element itself.
   std::string storeStatement(const BufferAccess &access, const emit::Index &offset, const std::string &array,
                              std::string &laneStores);
   /// Coordinates in an operand of a broadcasting op.
   Coords broadcast(llvm::ArrayRef<emit::Index> coords, llvm::ArrayRef<int64_t> shape);
+  /// C++ type of emitted values: the compute type, or the storage type while `raw`.
+  std::string valueTypeName(mlir::Type elementType) {
+    return raw ? storageTypeName(elementType) : computeTypeName(elementType);
+  }
   /// A new variable holding `expression` of type `type`.
-  Scalar define(llvm::StringRef type, const std::string &expression, bool perLane, llvm::StringRef prefix = "v");
+  Scalar define(llvm::StringRef type, const std::string &expression, bool perLane,
+                llvm::StringRef prefix = "v");
   void fail(mlir::Operation *op, const llvm::Twine &why);
 
   // EmitMovement.cpp
@@ -92,7 +103,8 @@ struct ExprEmitter::Impl {
   Scalar emitGather(GatherOp op, llvm::ArrayRef<emit::Index> coords);
   Scalar emitGatherElements(GatherElementsOp op, llvm::ArrayRef<emit::Index> coords);
   Scalar emitGatherNd(GatherNdOp op, llvm::ArrayRef<emit::Index> coords);
-  /// An element of an index tensor as a coordinate in [0, extent): negative ones count from the end, wrong ones are clamped.
+  /// An element of an index tensor as a coordinate in [0, extent): negative ones count from the end, wrong
+  /// ones are clamped.
   emit::Index indexValue(mlir::Value indices, llvm::ArrayRef<emit::Index> coords, int64_t extent);
   Condition inRange(const emit::Index &index, int64_t lo, int64_t hi);
   Condition both(const Condition &a, const Condition &b);
@@ -101,8 +113,8 @@ struct ExprEmitter::Impl {
   Scalar choose(mlir::Type elementType, const Condition &condition, const Scalar &yes, const Scalar &no);
   // EmitResize.cpp
   Scalar emitResize(ResizeOp op, llvm::ArrayRef<emit::Index> coords);
-  Scalar emitResizeLoops(ResizeOp op, llvm::function_ref<size_t(std::string &, std::string &)> open, Coords &inner,
-                         const Condition &inside, const std::string &sumType);
+  Scalar emitResizeLoops(ResizeOp op, llvm::function_ref<size_t(std::string &, std::string &)> open,
+                         Coords &inner, const Condition &inside, const std::string &sumType);
   /// A constant table at namespace scope; its name.
   std::string table(llvm::StringRef elementType, llvm::ArrayRef<std::string> values);
 
@@ -111,18 +123,22 @@ private:
   Scalar emitOp(mlir::Operation *op, mlir::Value value, llvm::ArrayRef<emit::Index> coords);
   Scalar emitConstant(ConstantOp op, llvm::ArrayRef<emit::Index> coords);
   Scalar emitCast(CastOp op, llvm::ArrayRef<emit::Index> coords);
+  /// The value is moved, not computed: it can be emitted `raw`.
+  bool isMoved(mlir::Value value);
   Scalar operand(mlir::Value value, mlir::Value operandValue, llvm::ArrayRef<emit::Index> coords);
 
   llvm::DenseMap<unsigned, std::string> atomTexts;
   llvm::StringMap<Scalar> memo;
   llvm::StringMap<std::string> tableNames;
+  llvm::StringMap<Scalar> conditions; ///< by text
   llvm::DenseMap<mlir::Value, BufferAccess> constantAccesses;
   std::vector<Scalar> guards;
   std::string guardKey;
   unsigned counter = 0;
 };
 
-/// Coordinates in the operand of an op that only renames coordinates (transpose, reshape, expand, slice, tile); false for others.
+/// Coordinates in the operand of an op that only renames coordinates (transpose, reshape, expand, slice,
+/// tile); false for others.
 bool mapThroughView(mlir::Operation *op, emit::IndexContext &context, llvm::ArrayRef<emit::Index> coords,
                     llvm::SmallVectorImpl<emit::Index> &operandCoords);
 

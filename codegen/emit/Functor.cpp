@@ -29,8 +29,8 @@ Coords groupCoords(ExprEmitter::Impl &e, Value value, const FunctorShape &shape)
     }
     bool hasLanes = g == shape.laneGroup && e.context.lanes() > 1;
     int64_t lanes = e.context.lanes();
-    Index at = hasLanes ? e.context.add(e.context.variable("g" + std::to_string(g), {0, std::max<int64_t>(count - lanes, 0)},
-                                                           lanes),
+    Index at = hasLanes ? e.context.add(e.context.variable("g" + std::to_string(g),
+                                                           {0, std::max<int64_t>(count - lanes, 0)}, lanes),
                                         e.context.laneNumber())
                         : e.context.variable("g" + std::to_string(g), {0, std::max<int64_t>(count - 1, 0)});
     for (auto [axis, c] : llvm::zip_equal(axes, e.context.delinearize(at, groupShape)))
@@ -46,7 +46,8 @@ std::string keyOf(ExprEmitter::Impl &e, ArrayRef<Index> coords) {
   return key;
 }
 
-/// Follows the root's result through pointwise ops and bijective views, recording coordinates of every value it reaches.
+/// Follows the root's result through pointwise ops and bijective views, recording coordinates of every value
+/// it reaches.
 void mapForward(ExprEmitter::Impl &e, KernelOp kernel) {
   auto known = [&](Value v) { return e.forward.count(v) != 0; };
   auto record = [&](Value result, Value from, Coords coords) {
@@ -113,7 +114,8 @@ SmallVector<std::string> addArguments(Members &members, ArrayRef<BlockArgument> 
     arg.kind = EmittedArg::Kind::Operand;
     arg.index = argument.getArgNumber();
     std::string type = storageTypeName(elementTypeOf(argument));
-    names.push_back(members.add("const " + (type.empty() ? "u8" : type), "in" + std::to_string(arg.index), arg));
+    names.push_back(
+        members.add("const " + (type.empty() ? "u8" : type), "in" + std::to_string(arg.index), arg));
   }
   return names;
 }
@@ -126,8 +128,9 @@ std::string coordinateParameters(const FunctorShape &shape) {
 }
 
 /// The body of `store` for a number of lanes.
-FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const FunctorShape &shape, unsigned lanes,
-                                 ArrayRef<BlockArgument> arguments, ArrayRef<std::string> names, std::string &tables) {
+FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const FunctorShape &shape,
+                                 unsigned lanes, ArrayRef<BlockArgument> arguments,
+                                 ArrayRef<std::string> names, std::string &tables) {
   ExprEmitter emitter(kernel, lanes, shape.indexType);
   auto &e = emitter.internals();
   e.tablePrefix = "k" + shape.name + "Table";
@@ -144,8 +147,9 @@ FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const F
   for (auto [i, yielded] : llvm::enumerate(kernel.getYield()->getOperands())) {
     auto at = e.forward.find(yielded);
     if (at == e.forward.end()) {
-      e.fail(kernel, "result " + Twine(i) +
-                         " does not come from the kernel's root through pointwise ops, transposes and reshapes");
+      e.fail(kernel,
+             "result " + Twine(i) +
+                 " does not come from the kernel's root through pointwise ops, transposes and reshapes");
       return failure();
     }
     Coords yieldCoords = at->second;
@@ -165,11 +169,13 @@ FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const F
   tables = e.tables;
   if (lanes == 1)
     return indentLines(e.hoisted + stores, 4);
-  return indentLines(e.hoisted + arrays, 4) + laneLoopText(lanes, e.laneBody + assignments, 4) + indentLines(stores, 4);
+  return indentLines(e.hoisted + arrays, 4) + laneLoopText(lanes, e.laneBody + assignments, 4) +
+         indentLines(stores, 4);
 }
 
 FailureOr<std::string> loadBody(KernelOp kernel, Value operand, const FunctorShape &shape, unsigned lanes,
-                                ArrayRef<BlockArgument> arguments, ArrayRef<std::string> names, std::string &tables) {
+                                ArrayRef<BlockArgument> arguments, ArrayRef<std::string> names,
+                                std::string &tables) {
   ExprEmitter emitter(kernel, lanes, shape.indexType);
   auto &e = emitter.internals();
   e.tablePrefix = "k" + shape.name + "Table";
@@ -185,7 +191,8 @@ FailureOr<std::string> loadBody(KernelOp kernel, Value operand, const FunctorSha
 
 } // namespace
 
-FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResults, const FunctorShape &shape) {
+FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResults,
+                                       const FunctorShape &shape) {
   SmallVector<Value> yields(kernel.getYield()->getOperands());
   auto arguments = reachedArguments(yields, rootResults);
   Members members(shape.name);
@@ -233,8 +240,8 @@ FailureOr<EmittedFunctor> emitPrologue(KernelOp kernel, Value operand, const Fun
       return failure();
     if (tables.empty())
       tables = own;
-    methods += "  GPUC_DEVICE void load(" + computeTypeName(elementTypeOf(operand)) + " (&x)[" + std::to_string(lanes) +
-               "]" + coordinateParameters(shape) + ") const {\n" + *body + "  }\n";
+    methods += "  GPUC_DEVICE void load(" + computeTypeName(elementTypeOf(operand)) + " (&x)[" +
+               std::to_string(lanes) + "]" + coordinateParameters(shape) + ") const {\n" + *body + "  }\n";
     if (shape.lanes == 1)
       break;
   }
@@ -272,10 +279,10 @@ unsigned maxLanes(KernelOp kernel, Value value, unsigned laneAxis) {
       emitter.setAccess(argument, argumentAccess(kernel, argument, "p"));
     Coords coords(shape.size());
     for (auto [d, extent] : llvm::enumerate(shape))
-      coords[d] = d == laneAxis
-                      ? e.context.add(e.context.variable("x" + std::to_string(d), {0, extent - int64_t(lanes)}, lanes),
-                                      e.context.laneNumber())
-                      : e.context.variable("x" + std::to_string(d), {0, extent - 1});
+      coords[d] = d == laneAxis ? e.context.add(e.context.variable("x" + std::to_string(d),
+                                                                   {0, extent - int64_t(lanes)}, lanes),
+                                                e.context.laneNumber())
+                                : e.context.variable("x" + std::to_string(d), {0, extent - 1});
     auto vectorised = [&](const BufferAccess &access, const Index &offset, unsigned wanted) {
       Index base = offset;
       base.lane = 0;
@@ -339,7 +346,8 @@ unsigned maxLanes(KernelOp kernel, Value value, const FunctorShape &shape) {
       base.lane = 0;
       int64_t bytes = byteSizeOf(elementTypeOf(load.argument));
       bool whole = load.offset.lane == 1 && !e.context.isPerLane(base) &&
-                   e.vectorWidth(argumentAccess(kernel, load.argument, "p"), base) >= std::min<int64_t>(lanes, 16 / bytes);
+                   e.vectorWidth(argumentAccess(kernel, load.argument, "p"), base) >=
+                       std::min<int64_t>(lanes, 16 / bytes);
       good &= whole;
       full |= whole && lanes * bytes <= 16;
     }

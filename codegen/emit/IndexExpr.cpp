@@ -16,7 +16,8 @@ int64_t floorDiv(int64_t a, int64_t b) {
 int64_t floorMod(int64_t a, int64_t b) { return a - floorDiv(a, b) * b; }
 
 void addTerm(Index &a, unsigned atom, int64_t coefficient) {
-  auto at = std::lower_bound(a.terms.begin(), a.terms.end(), atom, [](auto &t, unsigned id) { return t.first < id; });
+  auto at = std::lower_bound(a.terms.begin(), a.terms.end(), atom,
+                             [](auto &t, unsigned id) { return t.first < id; });
   if (at != a.terms.end() && at->first == atom) {
     at->second += coefficient;
     if (at->second == 0)
@@ -98,8 +99,8 @@ Index IndexContext::simplify(Index a) {
           changed = true;
           break;
         }
-        if (h.kind != Atom::Mod || h.operand.terms.size() != 1 || h.operand.constant != 0 || h.operand.lane != 0 ||
-            h.operand.terms[0].second != 1)
+        if (h.kind != Atom::Mod || h.operand.terms.size() != 1 || h.operand.constant != 0 ||
+            h.operand.lane != 0 || h.operand.terms[0].second != 1)
           continue;
         const Atom &quotient = atoms[h.operand.terms[0].first];
         if (quotient.kind == Atom::Div && quotient.divisor == m && quotient.operand == x) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Symbolic element coordinates: affine sums over variables, quotients and remainders by constants. Knowing ranges and
-// multiples of every term, most divisions that reshapes and collapsed loops ask for disappear, and it stays visible
-// whether consecutive lanes read consecutive elements.
+// Symbolic element coordinates: affine sums over variables, quotients and remainders by constants. Knowing
+// ranges and multiples of every term, most divisions that reshapes and collapsed loops ask for disappear, and
+// it stays visible whether consecutive lanes read consecutive elements.
 #pragma once
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -13,7 +13,8 @@
 
 namespace gpuc::emit {
 
-/// constant + sum of coefficient * atom + lane * (number of the lane). Terms are sorted by atom, without zeros.
+/// constant + sum of coefficient * atom + lane * (number of the lane). Terms are sorted by atom, without
+/// zeros.
 struct Index {
   int64_t constant = 0;
   int64_t lane = 0;
@@ -75,8 +76,8 @@ public:
   /// The value is a multiple of this (0: it is 0).
   int64_t granularity(const Index &a) const;
   bool isPerLane(const Index &a) const;
-  /// Splits a = big + small with big a multiple of g, small in [0, g) for a g that divides `modulus`, big without
-  /// dependence on the lane number where possible. False when there is no such split.
+  /// Splits a = big + small with big a multiple of g, small in [0, g) for a g that divides `modulus`, big
+  /// without dependence on the lane number where possible. False when there is no such split.
   bool split(const Index &a, int64_t modulus, Index &big, Index &small);
   std::string key(const Index &a) const;
 

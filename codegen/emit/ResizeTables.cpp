@@ -117,7 +117,8 @@ ResizeAxis resizeAxis(ResizeOp op, unsigned axis) {
   bool anyOutside = false;
   for (int64_t x = 0; x < r.out; ++x) {
     double at = sourcePosition(a, x);
-    bool outside = op.getCoordinate() == CoordinateMode::TfCropAndResize && !(at >= 0 && at <= double(r.in - 1));
+    bool outside =
+        op.getCoordinate() == CoordinateMode::TfCropAndResize && !(at >= 0 && at <= double(r.in - 1));
     anyOutside |= outside;
     r.outside.push_back(outside);
     at = at >= -double(r.in) - 4 ? std::min(at, 2 * double(r.in) + 4) : -double(r.in) - 4;

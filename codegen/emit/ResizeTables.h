@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Where each output position of a resized axis samples the input: computed on the host in double, because float
-// arithmetic lands beside exact ties (docs: ONNX Resize 19 and its reference).
+// Where each output position of a resized axis samples the input: computed on the host in double, because
+// float arithmetic lands beside exact ties (docs: ONNX Resize 19 and its reference).
 #pragma once
 #include "gpuc/IR/Ops.h"
 #include <vector>

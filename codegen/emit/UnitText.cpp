@@ -20,7 +20,8 @@ std::string indentLines(StringRef text, unsigned spaces) {
 std::string laneLoopText(unsigned lanes, StringRef body, unsigned spaces) {
   if (lanes == 1 || body.empty())
     return indentLines(body, spaces);
-  return indentLines("#pragma unroll\nfor (int lane = 0; lane < " + std::to_string(lanes) + "; ++lane) {\n", spaces) +
+  return indentLines("#pragma unroll\nfor (int lane = 0; lane < " + std::to_string(lanes) + "; ++lane) {\n",
+                     spaces) +
          indentLines(body, spaces + 2) + indentLines("}\n", spaces);
 }
 
@@ -64,9 +65,10 @@ std::string joinNonEmpty(ArrayRef<std::string> parts) {
 }
 
 std::string entryText(const EntryText &entry) {
-  std::string s = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(entry.threads) + ")\nGPUC_ENTRY(" +
-                  entry.parameters + ") {\n";
-  s += indentLines(entry.beforeWait, 2) + "  arch::griddepWait();\n  arch::griddepLaunch();\n" + indentLines(entry.body, 2);
+  std::string s = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(entry.threads) +
+                  ")\nGPUC_ENTRY(" + entry.parameters + ") {\n";
+  s += indentLines(entry.beforeWait, 2) + "  arch::griddepWait();\n  arch::griddepLaunch();\n" +
+       indentLines(entry.body, 2);
   return s + "}\nGPUC_EXPORT(GPUC_ENTRY)\n";
 }
 

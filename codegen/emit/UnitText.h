@@ -22,9 +22,9 @@ std::string joinNonEmpty(llvm::ArrayRef<std::string> parts);
 
 struct EntryText {
   unsigned threads = 128;
-  std::string parameters;     ///< of the entry
-  std::string beforeWait;     ///< statements that touch no activation
-  std::string body;           ///< statements after griddepWait and griddepLaunch
+  std::string parameters; ///< of the entry
+  std::string beforeWait; ///< statements that touch no activation
+  std::string body;       ///< statements after griddepWait and griddepLaunch
 };
 /// The `extern "C"` entry of a unit and its export.
 std::string entryText(const EntryText &entry);

@@ -43,6 +43,13 @@ func.func @kernels(%x: tensor<3xf32>, %m: tensor<3x4xf32>) -> tensor<3xf32> {
     %0 = gpuc.constant dense<1.0> : tensor<2xf32>
     gpuc.yield %0 : tensor<2xf32>
   }
+  // No results.
+  // CHECK: gpuc.kernel "pointwise" (%{{.*}} = %{{.*}} : tensor<3xf32>) -> () {
+  // CHECK-NEXT: gpuc.yield
+  // CHECK-NEXT: }
+  gpuc.kernel "pointwise" (%a = %x : tensor<3xf32>) -> () {
+    gpuc.yield
+  }
   // CHECK: return %[[Z]]#1
   return %z#1 : tensor<3xf32>
 }

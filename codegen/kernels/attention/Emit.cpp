@@ -43,7 +43,7 @@ std::string doubleText(double v) {
   return text;
 }
 
-std::string configText(const Problem &p, const Variant &v, unsigned lanes) {
+std::string configText(const Problem &p, const Variant &v, unsigned lanes, int64_t splits) {
   AttentionOp op = p.op;
   std::string type = storageTypeName(elementTypeOf(op.getQ()));
   std::string acc = computeTypeName(elementTypeOf(op.getQ()));
@@ -57,6 +57,8 @@ std::string configText(const Problem &p, const Variant &v, unsigned lanes) {
   s += llvm::formatv("  static constexpr bool kCausal = {0}, kZeroMasked = {1};\n  static constexpr i32 kCausalOffset = {2};\n",
                      boolText(op.getCausal()), boolText(op.getZeroMasked()), offset);
   s += llvm::formatv("  static constexpr int kBlockM = {0}, kBlockN = {1}, kLanes = {2};\n", v.blockM, v.blockN, lanes);
+  s += llvm::formatv("  static constexpr i32 kBatch = {0}, kColumns = {1}, kSplits = {2}, kSplitTiles = {3};\n", p.batch, p.columns,
+                     splits, ceilDiv(ceilDiv(std::max<int64_t>(p.keys, 1), v.blockN), splits));
   if (v.mma)
     return s + llvm::formatv("  using Fragments = {0};\n  static constexpr int kWidthD = {1}, kWidthE = {2};\n};\n",
                              p.dtype == DType::F32 ? "FragmentsTf32" : "Fragments16<" + type + ">", paddedTo16(p.depth),
@@ -94,35 +96,55 @@ public:
     if (failed(epilogue))
       return failure();
 
-    std::string type = storageTypeName(elementTypeOf(p->op.getQ()));
+    int64_t splits = configInt(kernel, "splits", 1);
+    std::string type = storageTypeName(elementTypeOf(p->op.getQ())), acc = computeTypeName(elementTypeOf(p->op.getQ()));
+    // Unscaled sums and two numbers of state per row, for every slice.
+    int64_t scratchBytes = splits * p->batch * p->heads * p->queries * (p->columns + 2) * (acc == "double" ? 8 : 4);
     RootUnit unit(kernel, name(), v->name, "attention/attention.cuh");
     unit.define(operandText("Query", p->q, type, p->depth, p->repeat()));
     unit.define(operandText("Key", p->k, type, p->depth, 1));
     unit.define(operandText("Value", p->v, type, p->columns, 1));
     unit.define(biasText(*p, p->bias ? elementTypeOf(p->op.getBias()) : Type()));
-    unit.define(configText(*p, *v, lanes));
+    unit.define(configText(*p, *v, lanes, splits));
     unit.add("const " + type + " *q", EmittedArg::Kind::Operand, p->q.index);
     unit.add("const " + type + " *k", EmittedArg::Kind::Operand, p->k.index);
     unit.add("const " + type + " *v", EmittedArg::Kind::Operand, p->v.index);
     if (p->bias)
       unit.add("const " + storageTypeName(elementTypeOf(p->op.getBias())) + " *bias", EmittedArg::Kind::Operand, p->bias->index);
-    unit.add(*epilogue);
-    int64_t blocks = ceilDiv(p->rows(), v->blockM) * p->batch * p->keyHeads;
-    std::string calls = v->mma ? "flashMma" : "flashSimt";
-    std::string coord = "blockIdx.x", last;
-    if (!v->mma) {
-      int64_t chunks = ceilDiv(p->columns, simt.chunkE);
-      coord = llvm::formatv("blockIdx.x / {0}", chunks);
-      last = llvm::formatv(", i32(blockIdx.x % {0}) * {1}", chunks, simt.chunkE);
-      blocks *= chunks;
+    if (splits > 1)
+      unit.add(acc + " *sums", EmittedArg::Kind::Scratch, 0, scratchBytes);
+    else
+      unit.add(*epilogue);
+
+    // Blocks: rows of a key head slowest, then slices of the keys, then chunks of the columns.
+    int64_t chunks = v->mma ? 1 : ceilDiv(p->columns, simt.chunkE), threads = v->mma ? v->blockM * 2 : 256;
+    int64_t blocks = ceilDiv(p->rows(), v->blockM) * p->batch * p->keyHeads * splits * chunks;
+    std::string body = llvm::formatv("GPUC_SMEM({0}Shared<Config>, shared);\nu32 block = blockIdx.x;\n", v->mma ? "FlashMma" : "FlashSimt");
+    std::string split = "0", output = epilogue->construct, last;
+    if (chunks > 1)
+      body += llvm::formatv("i32 firstE = i32(block % {0}) * {1};\nblock /= {0};\n", chunks, simt.chunkE);
+    if (!v->mma)
+      last = chunks > 1 ? ", firstE" : ", 0";
+    if (splits > 1) {
+      body += llvm::formatv("i32 split = i32(block % {0});\nblock /= {0};\n", splits);
+      split = "split";
+      output = "PartialOutput<Config>{sums, split}";
     }
-    std::string body = llvm::formatv(
-        "GPUC_SMEM({0}Shared<Config>, shared);\nEpilogue epilogue = {1};\n"
-        "{2}<Config, Query, Key, Value>(shared, q, k, v, Bias{{{3}}, epilogue, attentionCoord<Config>({4}){5});\n",
-        v->mma ? "FlashMma" : "FlashSimt", epilogue->construct, calls, p->bias ? "bias" : "", coord, last);
-    int64_t threads = v->mma ? v->blockM * 2 : 256;
+    body += llvm::formatv("{0}<Config, Query, Key, Value>(shared, q, k, v, Bias{{{1}}, {2}, attentionCoord<Config>(block), {3}{4});\n",
+                          v->mma ? "flashMma" : "flashSimt", p->bias ? "bias" : "", output, split, last);
     std::vector<EmittedKernel> result;
     result.push_back(unit.finish(body, blocks, threads, v->mma ? mmaSharedBytes(*p, *v) : simt.sharedBytes));
+    if (splits > 1) {
+      constexpr int64_t kJoinThreads = 128;
+      RootUnit join(kernel, name(), "join of slices", "attention/attention.cuh");
+      join.define(configText(*p, *v, lanes, splits));
+      join.add(acc + " *sums", EmittedArg::Kind::Scratch, 0, scratchBytes);
+      join.add(*epilogue);
+      int64_t items = p->batch * p->heads * p->queries * p->columns / lanes;
+      result.push_back(join.finish(llvm::formatv("joinSlices<Config>(sums, {0}, i64(blockIdx.x) * {1} + threadIdx.x);\n",
+                                                 epilogue->construct, kJoinThreads),
+                                   ceilDiv(items, kJoinThreads), kJoinThreads, 0));
+    }
     return result;
   }
 };

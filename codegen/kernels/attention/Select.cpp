@@ -98,7 +98,7 @@ LogicalResult select(KernelOp kernel, const Target &target) {
       if (v.blockM > 16 && rows <= v.blockM / 2)
         continue;
       // Wide accumulators leave registers for few scores.
-      if (v.blockN > 32 && paddedTo16(p->columns) > 128)
+      if (v.blockN > 32 && paddedTo16(p->columns) > (half ? 128 : 64))
         continue;
       if (v.blockM == 128 && (paddedTo16(p->columns) > 128 || ceilDiv(rows, 128) * heads < 2 * target.numSMs))
         continue;
@@ -110,7 +110,11 @@ LogicalResult select(KernelOp kernel, const Target &target) {
       if (v.blockM > 16 && rows <= 16)
         continue;
     }
-    setConfig(kernel, v.name, {});
+    // Few blocks and many keys: slices of at least 256 keys, until every multiprocessor has two blocks.
+    int64_t blocks = ceilDiv(rows, v.blockM) * heads, splits = 1;
+    if (blocks > 0 && blocks < target.numSMs)
+      splits = std::max<int64_t>(1, std::min(p->keys / 256, ceilDiv(2 * target.numSMs, blocks)));
+    setConfig(kernel, v.name, {{"splits", splits}});
     return success();
   }
   return kernel.emitError("no attention variant takes ")

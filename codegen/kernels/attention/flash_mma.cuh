@@ -3,12 +3,12 @@
 // queries, keys and values pass through a double-buffered cp.async ring, softmax is online, accumulation is in float.
 //
 // Config, beyond score.cuh: T, Acc = float, Fragments (below), kBlockM (16 per warp), kBlockN, kWidthD, kWidthE (D and E rounded up to
-// 16), kKeyHeads, kLanes (of the output). Output: store(const float (&y)[kLanes], i32 b, i32 h, i32 s, i32 e).
+// 16), kKeyHeads, kLanes (of the output), kSplits and kSplitTiles (slices of the keys). Output: store(const float (&y)[kLanes], i32 b, i32 h, i32 s, i32 e).
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/ldmatrix.cuh"
 #include "arch/mma_sm80.cuh"
-#include "attention/score.cuh"
+#include "attention/split_keys.cuh"
 #include "attention/tile_load.cuh"
 
 namespace gpuc {
@@ -97,10 +97,23 @@ template <typename Config> struct FlashMmaShared {
   };
 };
 
-/// Attention of one block of query rows. `q`, `k`, `v` are the buffers' bases.
+/// Turns dot products into scores. kWhole: no key of the tile is hidden.
+template <int kPairsN, bool kWhole, typename Row>
+GPUC_DEVICE void scoreTile(float (&scores)[kPairsN][1][2][4], const Row (&rows)[2], i32 firstKey) {
+#pragma unroll
+  for (int j = 0; j < kPairsN; ++j)
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      float &x = scores[j][0][i / 4][i % 4];
+      x = rows[i % 4 / 2].score(x, firstKey + j * 16 + i / 4 * 8 + i % 2, kWhole);
+    }
+}
+
+/// Attention of one block of query rows over one slice of the keys. `q`, `k`, `v` are the buffers' bases.
 template <typename Config, typename Q, typename K, typename V, typename Bias, typename Output>
 GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config::T *q, const typename Config::T *k,
-                          const typename Config::T *v, const Bias &bias, const Output &output, AttentionCoord at) {
+                          const typename Config::T *v, const Bias &bias, const Output &output, AttentionCoord at,
+                          i32 split) {
   using T = typename Config::T;
   using F = typename Config::Fragments;
   using Mma = typename F::Mma;
@@ -113,7 +126,9 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
   int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
 
   i32 keys = visibleKeys<Config>(at.first + Config::kBlockM);
-  i32 tiles = (keys + kBlockN - 1) / kBlockN;
+  i32 firstTile = split * Config::kSplitTiles, tiles = (keys + kBlockN - 1) / kBlockN;
+  if (Config::kSplits > 1 && tiles > firstTile + Config::kSplitTiles)
+    tiles = firstTile + Config::kSplitTiles;
   const T *baseQ = q + Q::kOffset + i64(at.b) * Q::kBatch + i64(at.g) * Q::kHead * Config::kRepeat;
   const T *baseK = k + K::kOffset + i64(at.b) * K::kBatch + i64(at.g) * K::kHead;
   const T *baseV = v + V::kOffset + i64(at.b) * V::kBatch + i64(at.g) * V::kHead;
@@ -128,18 +143,20 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
   i32 row = at.first + warp * 16 + lane / 4;
   ScoreRow<Config, Bias> rows[2] = {{bias, at, row}, {bias, at, row + 8}};
 
-  if (tiles > 0) {
+  i32 wholeKeys = commonKeys<Config>(at.first); // tiles below it need no mask
+  if (firstTile < tiles) {
     requestTile<Q, Config::kBlockM, Config::kWidthD, kStrideD, kThreads>(shared.ring.q, baseQ, at.first, kRows);
-    requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[0], baseK, 0, Config::kKeys);
-    requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[0], baseV, 0, Config::kKeys);
+    requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[0], baseK, firstTile * kBlockN, Config::kKeys);
+    requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[0], baseV, firstTile * kBlockN, Config::kKeys);
   }
   arch::cpAsyncCommit();
   constexpr bool kKeepQuery = kStepsD <= 8; // 32 registers
+  constexpr int kUnrollD = kKeepQuery ? kStepsD : 2;
   u32 query[kKeepQuery ? kStepsD : 1][1][4];
   const T *warpQ = &shared.ring.q[warp * 16 * kStrideD];
 
-  for (i32 tile = 0; tile < tiles; ++tile) {
-    int stage = tile & 1;
+  for (i32 tile = firstTile; tile < tiles; ++tile) {
+    int stage = (tile - firstTile) & 1;
     if (tile + 1 < tiles) {
       i32 next = (tile + 1) * kBlockN;
       requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[stage ^ 1], baseK, next, Config::kKeys);
@@ -149,7 +166,7 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
     arch::cpAsyncWait<1>();
     arch::syncThreads();
     if constexpr (kKeepQuery)
-      if (tile == 0) {
+      if (tile == firstTile) {
 #pragma unroll
         for (int step = 0; step < kStepsD; ++step)
           F::loadQuery(query[step], warpQ, kStrideD, step);
@@ -162,7 +179,7 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
       for (int i = 0; i < 8; ++i)
         scores[j][0][i / 4][i % 4] = 0;
     const T *tileK = &shared.ring.k[stage][0];
-#pragma unroll
+#pragma unroll kUnrollD
     for (int step = 0; step < kStepsD; ++step) {
       if constexpr (!kKeepQuery)
         F::loadQuery(query[0], warpQ, kStrideD, step);
@@ -175,27 +192,27 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
     }
 
     i32 firstKey = tile * kBlockN + lane % 4 * 2;
+    if ((tile + 1) * kBlockN <= wholeKeys)
+      scoreTile<kPairsN, true>(scores, rows, firstKey);
+    else
+      scoreTile<kPairsN, false>(scores, rows, firstKey);
     float factors[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float largest = lowest<float>();
+      constexpr float kUnit = ScoreRow<Config, Bias>::kUnit;
+      float largest = lowest<float>(), shift;
+#pragma unroll
+      for (int j = 0; j < kPairsN; ++j)
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          largest = LargestOp()(largest, scores[j][0][i / 2][half * 2 + i % 2]);
+      factors[half] = softmax[half].raise(warpReduce<4>(largest, LargestOp()) * kUnit, shift);
 #pragma unroll
       for (int j = 0; j < kPairsN; ++j)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           float &x = scores[j][0][i / 2][half * 2 + i % 2];
-          x = rows[half].score(x, firstKey + j * 16 + i / 2 * 8 + i % 2);
-          largest = binary_max(largest, x);
-        }
-      largest = warpReduce<4>(largest, MaxOp());
-      float shift;
-      factors[half] = softmax[half].raise(largest, shift);
-#pragma unroll
-      for (int j = 0; j < kPairsN; ++j)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          float &x = scores[j][0][i / 2][half * 2 + i % 2];
-          x = exp2Of(x - shift);
+          x = exp2Of(x * kUnit - shift);
           softmax[half].sum += x;
         }
     }
@@ -223,8 +240,16 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
 
   float scales[2];
 #pragma unroll
-  for (int half = 0; half < 2; ++half)
-    scales[half] = OnlineSoftmax<float>::template finalScale<Config::kZeroMasked>(warpReduce<4>(softmax[half].sum, SumOp()));
+  for (int half = 0; half < 2; ++half) {
+    softmax[half].sum = warpReduce<4>(softmax[half].sum, SumOp());
+    if constexpr (Config::kSplits > 1) {
+      scales[half] = 1;
+      if (lane % 4 == 0)
+        output.storeState(softmax[half], at, row + half * 8);
+    } else {
+      scales[half] = OnlineSoftmax<float>::template finalScale<Config::kZeroMasked>(softmax[half].sum);
+    }
+  }
   arch::syncThreads(); // the slab lies over the ring
 #pragma unroll
   for (int j = 0; j < kPairsE; ++j)

@@ -6,7 +6,7 @@
 // 16 kColsE), kColsE, kKeyHeads, kLanes (divides kColsE). Output as in flash_mma.cuh, of Acc.
 #pragma once
 #include "arch/barrier.cuh"
-#include "attention/score.cuh"
+#include "attention/split_keys.cuh"
 #include "attention/tile_load.cuh"
 
 namespace gpuc {
@@ -33,11 +33,11 @@ GPUC_DEVICE void loadTurned(Acc (&tile)[kSize], const T *base, i32 first, i32 ro
   }
 }
 
-/// Attention of one block of query rows and columns [firstE, firstE + kChunkE) of the result.
+/// Attention of one block of query rows over one slice of the keys, and columns [firstE, firstE + kChunkE) of the result.
 template <typename Config, typename Q, typename K, typename V, typename Bias, typename Output>
 GPUC_DEVICE void flashSimt(FlashSimtShared<Config> &shared, const typename Config::T *q, const typename Config::T *k,
                            const typename Config::T *v, const Bias &bias, const Output &output, AttentionCoord at,
-                           i32 firstE) {
+                           i32 split, i32 firstE) {
   using T = typename Config::T;
   using Acc = typename Config::Acc;
   using Shared = FlashSimtShared<Config>;
@@ -46,7 +46,9 @@ GPUC_DEVICE void flashSimt(FlashSimtShared<Config> &shared, const typename Confi
   constexpr i32 kRows = Config::kQueries * Config::kRepeat;
   int tx = int(threadIdx.x) % 16, ty = int(threadIdx.x) / 16;
 
-  i32 keys = visibleKeys<Config>(at.first + Config::kBlockM);
+  i32 keys = visibleKeys<Config>(at.first + Config::kBlockM), begin = split * Config::kSplitTiles * kBlockN;
+  if (Config::kSplits > 1 && keys > begin + Config::kSplitTiles * kBlockN)
+    keys = begin + Config::kSplitTiles * kBlockN;
   const T *baseQ = q + Q::kOffset + i64(at.b) * Q::kBatch + i64(at.g) * Q::kHead * Config::kRepeat;
   const T *baseK = k + K::kOffset + i64(at.b) * K::kBatch + i64(at.g) * K::kHead;
   const T *baseV = v + V::kOffset + i64(at.b) * V::kBatch + i64(at.g) * V::kHead;
@@ -61,7 +63,7 @@ GPUC_DEVICE void flashSimt(FlashSimtShared<Config> &shared, const typename Confi
       for (int c = 0; c < kColsE; ++c)
         out[i][j][c] = 0;
 
-  for (i32 firstKey = 0; firstKey < keys; firstKey += kBlockN) {
+  for (i32 firstKey = begin; firstKey < keys; firstKey += kBlockN) {
     Acc scores[kRowsM][kColsN];
 #pragma unroll
     for (int i = 0; i < kRowsM; ++i)
@@ -99,13 +101,14 @@ GPUC_DEVICE void flashSimt(FlashSimtShared<Config> &shared, const typename Confi
       Acc largest = lowest<Acc>(), shift;
 #pragma unroll
       for (int j = 0; j < kColsN; ++j) {
-        scores[i][j] = row.score(scores[i][j], firstKey + tx * kColsN + j);
-        largest = binary_max(largest, scores[i][j]);
+        scores[i][j] = row.score(scores[i][j], firstKey + tx * kColsN + j, false);
+        largest = LargestOp()(largest, scores[i][j]);
       }
-      Acc factor = softmax[i].raise(warpReduce<16>(largest, MaxOp()), shift);
+      constexpr Acc kUnit = ScoreRow<Config, Bias>::kUnit;
+      Acc factor = softmax[i].raise(warpReduce<16>(largest, LargestOp()) * kUnit, shift);
 #pragma unroll
       for (int j = 0; j < kColsN; ++j) {
-        Acc weight = exp2Of(scores[i][j] - shift);
+        Acc weight = exp2Of(scores[i][j] * kUnit - shift);
         softmax[i].sum += weight;
         shared.p[(tx * kColsN + j) * Shared::kStrideM + ty * kRowsM + i] = weight;
       }
@@ -135,9 +138,15 @@ GPUC_DEVICE void flashSimt(FlashSimtShared<Config> &shared, const typename Confi
   constexpr int kLanes = Config::kLanes;
 #pragma unroll
   for (int i = 0; i < kRowsM; ++i) {
-    Acc total = warpReduce<16>(softmax[i].sum, SumOp());
-    Acc scale = OnlineSoftmax<Acc>::template finalScale<Config::kZeroMasked>(total);
+    softmax[i].sum = warpReduce<16>(softmax[i].sum, SumOp());
     i32 r = at.first + ty * kRowsM + i;
+    Acc scale = 1;
+    if constexpr (Config::kSplits > 1) {
+      if (tx == 0 && firstE == 0)
+        output.storeState(softmax[i], at, r);
+    } else {
+      scale = OnlineSoftmax<Acc>::template finalScale<Config::kZeroMasked>(softmax[i].sum);
+    }
     if (r >= kRows)
       continue;
 #pragma unroll

@@ -6,6 +6,7 @@
 // kZeroMasked. Row r of a key head's queries is query r / kRepeat of head r % kRepeat.
 // Bias: kKind, row(b, h, s) (address of its row), at(row, t).
 #pragma once
+#include "arch/approx.cuh"
 #include "arch/griddep.cuh"
 #include "common/reduce.cuh"
 
@@ -15,10 +16,19 @@ enum class BiasKind : u8 { None, Added, Mask };
 
 template <typename Acc> GPUC_DEVICE Acc exp2Of(Acc x) {
   if constexpr (kIsSame<Acc, float>)
-    return exp2f(x);
+    return arch::ex2Approx(x);
   else
     return exp2(x);
 }
+/// The maximum; a NaN may lose: it reaches the row's sum anyway.
+struct LargestOp {
+  template <typename T> GPUC_DEVICE T operator()(T a, T b) const {
+    if constexpr (kIsSame<T, float>)
+      return arch::maxNumber(a, b);
+    else
+      return a > b ? a : b;
+  }
+};
 
 /// Queries of a block: rows [first, first + kBlockM) of key head (b, g).
 struct AttentionCoord {
@@ -42,10 +52,23 @@ template <typename Config> GPUC_DEVICE i32 visibleKeys(i32 rowEnd) {
   }
 }
 
-/// One row of scores: which query it is and where its bias lies.
+/// The number of keys that every row from `row` on can see.
+template <typename Config> GPUC_DEVICE i32 commonKeys(i32 row) {
+  if constexpr (!Config::kCausal) {
+    return Config::kKeys;
+  } else {
+    i32 keys = row / Config::kRepeat + Config::kCausalOffset + 1;
+    return keys < 0 ? 0 : keys < Config::kKeys ? keys : Config::kKeys;
+  }
+}
+
+/// One row of scores: which query it is and where its bias lies. Scores times kUnit are in units of log2(e): without a softcap and
+/// a bias they are the dot products themselves, and the factor becomes part of the exponent's multiply-add.
 template <typename Config, typename Bias> struct ScoreRow {
   using Acc = typename Config::Acc;
   static constexpr double kLog2e = 1.44269504088896340736;
+  static constexpr bool kRaw = Bias::kKind == BiasKind::None && !(Config::kSoftcap > 0) && Config::kScale > 0;
+  static constexpr Acc kUnit = kRaw ? Acc(Config::kScale * kLog2e) : Acc(1);
   const Bias &bias;
   decltype(Bias().row(0, 0, 0)) biasRow;
   i32 lastKey; ///< greatest visible key
@@ -59,16 +82,17 @@ template <typename Config, typename Bias> struct ScoreRow {
     if (Config::kCausal && s + Config::kCausalOffset < lastKey)
       lastKey = s + Config::kCausalOffset;
   }
-  GPUC_DEVICE Acc score(Acc dot, i32 t) const {
-    Acc x;
+  /// The score of key t; `whole`: no row of the block hides a key of this tile.
+  GPUC_DEVICE Acc score(Acc dot, i32 t, bool whole) const {
+    Acc x = dot;
     if constexpr (Config::kSoftcap > 0) {
       constexpr Acc kCap = Acc(Config::kSoftcap * kLog2e), kInner = Acc(Config::kScale / Config::kSoftcap);
       x = kCap * unary_tanh(dot * kInner);
-    } else {
+    } else if constexpr (!kRaw) {
       constexpr Acc kFactor = Acc(Config::kScale * kLog2e);
       x = dot * kFactor;
     }
-    if (t > lastKey)
+    if (!whole && t > lastKey)
       return lowest<Acc>();
     if constexpr (Bias::kKind == BiasKind::Added) {
       Acc added = cast<Acc>(bias.at(biasRow, t));
@@ -86,7 +110,7 @@ template <typename Acc> struct OnlineSoftmax {
   /// Takes the maximum of new scores into account. Gives the factor of what has been accumulated, and in `shift` what to
   /// subtract from scores; both are finite when the row has had no visible key so far.
   GPUC_DEVICE Acc raise(Acc candidate, Acc &shift) {
-    Acc next = binary_max(largest, candidate);
+    Acc next = LargestOp()(largest, candidate);
     shift = next == lowest<Acc>() ? Acc(0) : next;
     Acc factor = exp2Of(largest - shift);
     largest = next;

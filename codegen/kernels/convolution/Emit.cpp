@@ -53,6 +53,10 @@ TileProblem tileProblem(KernelOp kernel, const ConvAnalysis &c, const Roles &rol
   p.depth = c.depth();
   p.batch = c.phases() * c.groups;
   p.bytes = kernelBytes(kernel);
+  constexpr int kElementWise = 8; // values on their way to shared memory, and addresses
+  int pixel = 3 + int(c.xExtent.size()) + (c.access == 1 ? kElementWise : 0), filter = c.w.constant ? 2 : 2 + kElementWise;
+  p.rowRegistersA = roles.pixelRows ? pixel : filter;
+  p.rowRegistersB = roles.pixelRows ? filter : pixel;
   return p;
 }
 

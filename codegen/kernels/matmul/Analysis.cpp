@@ -83,6 +83,10 @@ FailureOr<MatmulAnalysis> analyzeMatmul(KernelOp kernel) {
     if (m.problem.math != TileMath::Simt)
       operand->requireAccessBytes(4, elementBytes);
   }
+  if (m.a.access == 1)
+    m.problem.rowRegistersA += 8; // values on their way to shared memory, and addresses
+  if (m.b.access == 1)
+    m.problem.rowRegistersB += 8;
   m.problem.rowLinesA = !m.a.depthContiguous();
   m.problem.rowLinesB = !m.b.depthContiguous();
 

@@ -24,11 +24,22 @@ static double peakFlops(const TileProblem &p, const Target &t) {
   return isInt(p.dtype) ? simt * (sumBytes(p.dtype) == 8 ? 0.1 : 0.35) : simt * 0.75;
 }
 
+/// Registers of a thread of an MmaTile: sums, two sets of fragments, row states, addresses and loop variables.
+static int mmaRegisters(const TileVariant &v, const TileProblem &p) {
+  int threads = v.threads(), sums = v.blockM * v.blockN / (v.warpsM * v.warpsN * 32);
+  int fragments = 2 * (v.blockM / v.warpsM / 16 * 4 + v.blockN / v.warpsN / 8 * 2);
+  int perChunk = 16 / int(bitWidth(p.dtype) / 8);
+  auto slots = [&](int rows) { return int(llvm::divideCeil(rows * v.blockK / perChunk, threads)); };
+  return sums + fragments + slots(v.blockM) * p.rowRegistersA + slots(v.blockN) * p.rowRegistersB + 32;
+}
+
 static bool isLegal(const TileVariant &v, const TileProblem &p, const Target &t) {
   if (v.math != p.math)
     return false;
   int bytes = p.math == TileMath::Simt ? sumBytes(p.dtype) : int(bitWidth(p.dtype) / 8);
   if (v.sharedBytes(bytes) > t.maxSharedPerBlock)
+    return false;
+  if (v.math != TileMath::Simt && mmaRegisters(v, p) > std::min(250, 65536 / v.threads()))
     return false;
   if (p.math == TileMath::MmaTf32 && ((p.rowLinesA && v.blockM < 32) || (p.rowLinesB && v.blockN < 32)))
     return false;
@@ -42,7 +53,8 @@ static double estimate(const TileVariant &v, const TileProblem &p, int splits, c
   int bytes = p.math == TileMath::Simt ? sumBytes(p.dtype) : int(bitWidth(p.dtype) / 8);
   int64_t shared = v.sharedBytes(bytes) + 1024;
   int threads = v.threads();
-  int registers = std::min(255, 48 + 2 * v.blockM * v.blockN / threads);
+  int registers = v.math == TileMath::Simt ? std::min(255, 48 + v.blockM * v.blockN / threads * bytes / 4)
+                                           : mmaRegisters(v, p);
   int64_t resident = std::max<int64_t>(
       1, std::min<int64_t>({t.sharedPerSM / shared, 1536 / threads, 65536 / (int64_t(registers) * threads)}));
   int64_t blocks = tileCount(v, p) * splits;
@@ -74,7 +86,11 @@ static double estimate(const TileVariant &v, const TileProblem &p, int splits, c
   return time;
 }
 
-std::optional<TileChoice> chooseTile(const TileProblem &p, const Target &t) {
+std::optional<TileChoice> chooseTile(const TileProblem &problem, const Target &t) {
+  TileProblem p = problem; // an empty product chooses as the smallest one
+  p.rows = std::max<int64_t>(p.rows, 1);
+  p.cols = std::max<int64_t>(p.cols, 1);
+  p.batch = std::max<int64_t>(p.batch, 1);
   std::optional<TileChoice> best;
   for (const TileVariant &v : tileVariants()) {
     if (!isLegal(v, p, t))

@@ -43,6 +43,7 @@ struct TileProblem {
   TileMath math = TileMath::Simt;
   int64_t rows = 0, cols = 0, depth = 0, batch = 1;
   double bytes = 0;                 ///< read and written once: operands, result, epilogue operands
+  int rowRegistersA = 3, rowRegistersB = 3; ///< that a Source keeps for each chunk of a thread
   bool rowLinesA = false, rowLinesB = false; ///< tiles of the operand have lines along the rows
 };
 

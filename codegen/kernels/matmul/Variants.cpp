@@ -10,10 +10,8 @@ namespace gpuc {
 // clang-format off
 static constexpr TileVariant kTileVariants[] = {
     // name                math               M    N    K  stages warps M N K
-    {"mma_128x256x64",     TileMath::Mma16,   128, 256, 64, 3, 2, 4, 1},
     {"mma_128x256x32",     TileMath::Mma16,   128, 256, 32, 4, 2, 4, 1},
     {"mma_256x128x32",     TileMath::Mma16,   256, 128, 32, 4, 4, 2, 1},
-    {"mma_128x128x64",     TileMath::Mma16,   128, 128, 64, 3, 2, 2, 1},
     {"mma_128x128x32",     TileMath::Mma16,   128, 128, 32, 4, 2, 4, 1},
     {"mma_128x128x32_w4",  TileMath::Mma16,   128, 128, 32, 4, 2, 2, 1},
     {"mma_128x64x64",      TileMath::Mma16,   128,  64, 64, 3, 2, 2, 1},

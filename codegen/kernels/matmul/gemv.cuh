@@ -23,13 +23,15 @@ GPUC_DEVICE Vec<typename Source::T, Source::kAccess> loadAccess(const Source &so
   using T = typename Source::T;
   i32 count;
   const T *from = source.locate(row, k, 0, count);
-  if (kInside || count == Source::kAccess)
+  if constexpr (kInside) {
     return ldVec<Source::kAccess>(from);
-  Vec<T, Source::kAccess> v;
+  } else {
+    Vec<T, Source::kAccess> v;
 #pragma unroll
-  for (int i = 0; i < Source::kAccess; ++i)
-    v[i] = i < count ? from[i] : T{};
-  return v;
+    for (int i = 0; i < Source::kAccess; ++i)
+      v[i] = i < count ? from[i] : T{};
+    return v;
+  }
 }
 
 /// B with the depth contiguous: a block computes kColumns columns, kSlices warps share the depth of each (their lanes

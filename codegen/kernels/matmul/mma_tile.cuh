@@ -61,14 +61,16 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
 
   /// Starts the copies of constant operands for the first stages.
   GPUC_DEVICE void requestConstants() {
-#pragma unroll
-    for (int s = 0; s < kStages - 1; ++s)
-      if (s < coord.steps)
-        requestStage<true>(s, s);
+    if constexpr (SourceA::kConstant || SourceB::kConstant) {
+#pragma unroll 1
+      for (int s = 0; s < kStages - 1; ++s)
+        if (s < coord.steps)
+          requestStage<true>(s, s);
+    }
   }
   /// Starts the copies of the other operands for the first stages.
   GPUC_DEVICE void requestRest() {
-#pragma unroll
+#pragma unroll 1
     for (int s = 0; s < kStages - 1; ++s) {
       if (s < coord.steps)
         requestStage<false>(s, s);
@@ -170,11 +172,11 @@ private:
   }
   template <bool kConstants> GPUC_DEVICE void requestStage(int stage, i32 step) {
     i32 k = (coord.firstStep + step) * Config::kBlockK;
-    if (SourceA::kConstant == kConstants) {
+    if constexpr (SourceA::kConstant == kConstants) {
       tileA.request(sourceA, shared.ring.a[stage], k);
       tileA.finish(shared.ring.a[stage]);
     }
-    if (SourceB::kConstant == kConstants) {
+    if constexpr (SourceB::kConstant == kConstants) {
       tileB.request(sourceB, shared.ring.b[stage], k);
       tileB.finish(shared.ring.b[stage]);
     }

@@ -57,17 +57,14 @@ std::string channelText(const Problem &p) {
                        p.channelsFastest ? perGroup : p.inner);
 }
 
-/// "struct Source" and "struct Sink" of rows.
-std::string rowAccessText(const Problem &p, unsigned lanes) {
+/// "struct Source" (or "struct Sink") of rows: the functor at (row, col).
+std::string rowAccessText(const Problem &p, unsigned lanes, bool isSource) {
   std::string before = p.isGroupNorm ? groupCoordinates(p) : "", coords = p.isGroupNorm ? "n, channel, position" : "row, col";
-  auto method = [&](StringRef name, StringRef functor, StringRef type, StringRef value) {
-    return llvm::formatv("  GPUC_DEVICE void {0}({1} (&{2})[{3}], Index row, Index col) const {{\n{4}    {5}.{0}({2}, {6});\n"
-                         "  }\n",
-                         name, type, value, lanes, before, functor, coords)
-        .str();
-  };
-  return "struct Source {\n  Prologue prologue;\n" + method("load", "prologue", "Real", "x") + "};\nstruct Sink {\n" +
-         "  Epilogue epilogue;\n" + method("store", "epilogue", "const Real", "y") + "};\n";
+  StringRef functor = isSource ? "prologue" : "epilogue", name = isSource ? "load" : "store", value = isSource ? "x" : "y";
+  return llvm::formatv("struct {0} {{\n  {1} {2};\n  GPUC_DEVICE void {3}({4} (&{5})[{6}], Index row, Index col) const {{\n{7}"
+                       "    {2}.{3}({5}, {8});\n  }\n};\n",
+                       isSource ? "Source" : "Sink", isSource ? "Prologue" : "Epilogue", functor, name,
+                       isSource ? "Real" : "const Real", value, lanes, before, coords);
 }
 
 /// A parameter (scale or bias) of the affine part: its functor and the statements that load Acc `name`[lanes] at (row, col).
@@ -173,35 +170,65 @@ std::string softmaxType(SoftmaxOp op) {
   return "SoftmaxOp<" + boolText(op.getLog()) + ", " + boolText(op.getZeroMasked()) + ">";
 }
 
-FailureOr<EmittedKernel> emitRows(KernelOp kernel, const Problem &p) {
+/// A unit of rows with everything up to Source.
+RootUnit beginRows(KernelOp kernel, const Problem &p, const Parts &parts, int64_t chunks) {
+  unsigned lanes = unsigned(configInt(kernel, "lanes", 1));
+  RootUnit unit(kernel, "normalization", configString(kernel, "variant"), "normalization/normalization.cuh");
+  unit.define(llvm::formatv("using Index = {0};\nusing Real = {1};\n", parts.index, parts.acc));
+  unit.define(llvm::formatv("struct Config {{\n  using Acc = {0};\n  using Index = {1};\n"
+                            "  static constexpr Index kRows = {2}, kCols = {3};\n"
+                            "  static constexpr int kTeam = {4}, kTeams = {5}, kVectors = {6}, kLanes = {7}, kChunks = {8};\n};\n",
+                            parts.acc, parts.index, p.rows, p.cols, configInt(kernel, "team", 32), configInt(kernel, "teams", 1),
+                            configInt(kernel, "vectors"), lanes, chunks));
+  unit.add(parts.prologue);
+  unit.define(rowAccessText(p, lanes, true));
+  return unit;
+}
+
+FailureOr<std::vector<EmittedKernel>> emitRows(KernelOp kernel, const Problem &p) {
   unsigned lanes = unsigned(configInt(kernel, "lanes", 1));
   int64_t team = configInt(kernel, "team", 32), teams = configInt(kernel, "teams", 1);
+  bool isSplit = configString(kernel, "variant") == "split";
+  int64_t chunks = isSplit ? ceilDiv(p.cols, team * lanes * configInt(kernel, "vectors", 1)) : 1;
+  int64_t sharedBytes = team > 32 ? team / 32 * 8 : 8;
   auto parts = makeParts(kernel, p, lanes);
   if (failed(parts))
     return failure();
-  RootUnit unit(kernel, "normalization", configString(kernel, "variant"), "normalization/normalization.cuh");
-  unit.define(llvm::formatv("using Index = {0};\nusing Real = {1};\n", parts->index, parts->acc));
-  unit.define(llvm::formatv("struct Config {{\n  using Acc = {0};\n  using Index = {1};\n"
-                            "  static constexpr Index kRows = {2}, kCols = {3};\n"
-                            "  static constexpr int kTeam = {4}, kTeams = {5}, kVectors = {6}, kLanes = {7};\n};\n",
-                            parts->acc, parts->index, p.rows, p.cols, team, teams, configInt(kernel, "vectors"), lanes));
-  unit.add(parts->prologue);
+  std::string centre = boolText(!isa<RmsNormOp>(p.root)), moments = "Moments<" + parts->acc + "> *moments";
+  std::string begin = llvm::formatv("GPUC_SMEM(RowTeam<Config>::Shared, shared);\nSource source{{{0}};\n", parts->prologue.construct);
+  int64_t momentsBytes = p.rows * chunks * 2 * parts->accBytes;
+  std::vector<EmittedKernel> result;
+  if (isSplit) {
+    RootUnit first = beginRows(kernel, p, *parts, chunks);
+    first.add(moments, EmittedArg::Kind::Scratch, 0, momentsBytes);
+    result.push_back(first.finish(begin + llvm::formatv("partialMoments<Config, {0}>(shared, source, moments, i64(blockIdx.x));\n",
+                                                        centre)
+                                              .str(),
+                                  p.rows * chunks, team, sharedBytes));
+  }
+  RootUnit unit = beginRows(kernel, p, *parts, chunks);
   unit.add(parts->epilogue);
-  unit.define(rowAccessText(p, lanes));
-  std::string body = llvm::formatv("GPUC_SMEM(RowTeam<Config>::Shared, shared);\nSource source{{{0}};\nSink sink{{{1}};\n",
-                                   parts->prologue.construct, parts->epilogue.construct);
+  unit.define(rowAccessText(p, lanes, false));
+  std::string body = begin + llvm::formatv("Sink sink{{{0}};\n", parts->epilogue.construct).str();
   if (auto softmax = dyn_cast<SoftmaxOp>(p.root)) {
     body += softmaxType(softmax) + " op;\n";
   } else {
     auto affine = defineAffine(kernel, p, lanes, parts->index, unit);
     if (failed(affine))
       return failure();
-    body += llvm::formatv("Affine affine = {0};\nMomentsOp<{1}, Affine, Real> op{{affine, {2}};\n", *affine,
-                          boolText(!isa<RmsNormOp>(p.root)), realLiteral(elementTypeOf(p.x), p.epsilon));
+    body += "Affine affine = " + *affine + ";\n";
+    std::string epsilon = realLiteral(elementTypeOf(p.x), p.epsilon);
+    if (isSplit) {
+      unit.add("const " + moments, EmittedArg::Kind::Scratch, 0, momentsBytes);
+      body += llvm::formatv("applyMoments<Config, {0}>(shared, source, affine, sink, moments, {1}, i64(blockIdx.x));\n", centre, epsilon);
+    } else {
+      body += llvm::formatv("MomentsOp<{0}, Affine, Real> op{{affine, {1}};\n", centre, epsilon);
+    }
   }
-  body += "normalizeRows<Config>(shared, source, op, sink, Index(blockIdx.x));\n";
-  int64_t sharedBytes = team > 32 ? team / 32 * parts->accBytes : parts->accBytes;
-  return unit.finish(body, ceilDiv(p.rows, teams), team * teams, sharedBytes);
+  if (!isSplit)
+    body += "normalizeRows<Config>(shared, source, op, sink, Index(blockIdx.x));\n";
+  result.push_back(unit.finish(body, isSplit ? p.rows * chunks : ceilDiv(p.rows, teams), team * teams, sharedBytes));
+  return result;
 }
 
 FailureOr<EmittedKernel> emitColumns(KernelOp kernel, const Problem &p) {
@@ -261,9 +288,9 @@ public:
       return failure();
     if (tensorType(p->x).getNumElements() == 0)
       return std::vector<EmittedKernel>();
-    auto emitted = p->form == Form::Rows      ? emitRows(kernel, *p)
-                   : p->form == Form::Columns ? emitColumns(kernel, *p)
-                                              : emitWindow(kernel, *p);
+    if (p->form == Form::Rows)
+      return emitRows(kernel, *p);
+    auto emitted = p->form == Form::Columns ? emitColumns(kernel, *p) : emitWindow(kernel, *p);
     if (failed(emitted))
       return failure();
     return std::vector<EmittedKernel>{std::move(*emitted)};

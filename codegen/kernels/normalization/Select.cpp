@@ -112,6 +112,13 @@ FailureOr<Problem> analyze(KernelOp kernel) {
 
 static void selectRows(KernelOp kernel, const Problem &p, const Target &target) {
   int64_t accesses = ceilDiv(p.cols, p.lanes);
+  // Few long rows: several blocks per row. Softmax has no such form.
+  constexpr int64_t kTeam = 256, kPerThread = 16, kMinCols = 4 * kTeam * kPerThread;
+  if (!isa<SoftmaxOp>(p.root) && p.cols >= kMinCols && p.rows < 2 * target.numSMs) {
+    int64_t vectors = std::max<int64_t>(1, kPerThread / p.lanes / (elementTypeOf(p.x).isF64() ? 2 : 1));
+    setConfig(kernel, "split", {{"team", kTeam}, {"teams", 1}, {"vectors", vectors}, {"lanes", p.lanes}});
+    return;
+  }
   for (const RowVariant &v : rowVariants()) {
     bool streamed = v.perThread == 0;
     int64_t vectors = ceilDiv(accesses, v.team);

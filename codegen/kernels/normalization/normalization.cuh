@@ -5,3 +5,4 @@
 #include "normalization/column.cuh"
 #include "normalization/lrn.cuh"
 #include "normalization/row.cuh"
+#include "normalization/split.cuh"

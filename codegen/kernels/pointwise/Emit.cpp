@@ -24,11 +24,13 @@ struct Pointers {
     SmallVector<Value> yields(kernel.getYield()->getOperands());
     arguments = reachedArguments(yields, {});
     for (BlockArgument argument : arguments)
-      add("const " + storageTypeName(elementTypeOf(argument)) + " *", "in" + std::to_string(argument.getArgNumber()),
-          EmittedArg::Kind::Operand, argument.getArgNumber());
-    // Nobody else writes a result, and no element is read after it was written: the compiler may move loads over stores.
+      add("const " + storageTypeName(elementTypeOf(argument)) + " *",
+          "in" + std::to_string(argument.getArgNumber()), EmittedArg::Kind::Operand, argument.getArgNumber());
+    // Nobody else writes a result, and no element is read after it was written: the compiler may move loads
+    // over stores.
     for (auto [i, result] : llvm::enumerate(kernel.getResults()))
-      add(storageTypeName(elementTypeOf(result)) + " *", "out" + std::to_string(i), EmittedArg::Kind::Result, unsigned(i));
+      add(storageTypeName(elementTypeOf(result)) + " *", "out" + std::to_string(i), EmittedArg::Kind::Result,
+          unsigned(i));
   }
   void add(const std::string &type, const std::string &name, EmittedArg::Kind kind, unsigned index) {
     members += "  " + type + name + ";\n";
@@ -44,13 +46,15 @@ struct Pointers {
 std::string valuesText(KernelOp kernel, unsigned lanes) {
   std::string s = "  struct Values {\n";
   for (auto [i, result] : llvm::enumerate(kernel.getResults()))
-    s += "    " + storageTypeName(elementTypeOf(result)) + " r" + std::to_string(i) + "[" + std::to_string(lanes) + "];\n";
+    s += "    " + storageTypeName(elementTypeOf(result)) + " r" + std::to_string(i) + "[" +
+         std::to_string(lanes) + "];\n";
   return s + "  };\n";
 }
 
 void setAccesses(ExprEmitter &emitter, KernelOp kernel, const Pointers &pointers) {
   for (BlockArgument argument : pointers.arguments)
-    emitter.setAccess(argument, argumentAccess(kernel, argument, "in" + std::to_string(argument.getArgNumber())));
+    emitter.setAccess(argument,
+                      argumentAccess(kernel, argument, "in" + std::to_string(argument.getArgNumber())));
 }
 
 /// Statements that compute all results at `coords` into `v`.
@@ -72,7 +76,8 @@ std::string storeText(KernelOp kernel, ExprEmitter::Impl &e, const Coords &coord
     std::string array = "v.r" + std::to_string(i) + (e.context.lanes() == 1 ? "[0]" : "");
     after += e.storeStatement(access, e.offset(access, coords), array, inLoop);
   }
-  return indentLines(e.hoisted, 4) + laneLoopText(e.context.lanes(), inLoop.empty() ? "" : e.laneBody + inLoop, 4) +
+  return indentLines(e.hoisted, 4) +
+         laneLoopText(e.context.lanes(), inLoop.empty() ? "" : e.laneBody + inLoop, 4) +
          indentLines(after, 4);
 }
 
@@ -96,11 +101,13 @@ FailureOr<std::string> linearBody(KernelOp kernel, const Walk &walk, const Point
     tables = e.tables;
   return "struct " + name.str() + " {\n" + valuesText(kernel, lanes) + pointers.members +
          "  GPUC_DEVICE void compute(Values &v, " + walk.indexType + " p) const {\n" + *compute + "  }\n" +
-         "  GPUC_DEVICE void store(const Values &v, " + walk.indexType + " p) const {\n" + store + "  }\n};\n";
+         "  GPUC_DEVICE void store(const Values &v, " + walk.indexType + " p) const {\n" + store +
+         "  }\n};\n";
 }
 
 FailureOr<EmittedKernel> emitLinear(KernelOp kernel, const Walk &walk, const Pointers &pointers) {
-  unsigned lanes = unsigned(configInt(kernel, "lanes", 1)), threads = unsigned(configInt(kernel, "threads", 256)),
+  unsigned lanes = unsigned(configInt(kernel, "lanes", 1)),
+           threads = unsigned(configInt(kernel, "threads", 256)),
            unroll = unsigned(configInt(kernel, "unroll", 1));
   std::string tables, single;
   auto body = linearBody(kernel, walk, pointers, lanes, "Body", tables);
@@ -122,18 +129,22 @@ FailureOr<EmittedKernel> emitLinear(KernelOp kernel, const Walk &walk, const Poi
   EntryText entry;
   entry.threads = threads;
   entry.parameters = pointers.parameters;
-  entry.body = "pointwiseTile<Config>(" + construct + ", " + (tail ? "Single{" + pointers.names + "}" : construct) +
-               ", " + walk.indexType + "(blockIdx.x));\n";
-  result.text = unitBanner(kernel, "pointwise", "linear") + "#include \"pointwise/pointwise.cuh\"\nusing namespace gpuc;\n\n" +
-                tables + "struct Config {\n  using Index = " + walk.indexType + ";\n  static constexpr i64 kTotal = " +
-                intLiteral(std::max<int64_t>(walk.total, 1)) + ";\n  static constexpr int kThreads = " +
-                std::to_string(threads) + ", kLanes = " + std::to_string(lanes) + ", kUnroll = " +
-                std::to_string(unroll) + ";\n};\n" + *body + single + "\n" + entryText(entry);
+  entry.body = "pointwiseTile<Config>(" + construct + ", " +
+               (tail ? "Single{" + pointers.names + "}" : construct) + ", " + walk.indexType +
+               "(blockIdx.x));\n";
+  result.text = unitBanner(kernel, "pointwise", "linear") +
+                "#include \"pointwise/pointwise.cuh\"\nusing namespace gpuc;\n\n" + tables +
+                "struct Config {\n  using Index = " + walk.indexType +
+                ";\n  static constexpr i64 kTotal = " + intLiteral(std::max<int64_t>(walk.total, 1)) +
+                ";\n  static constexpr int kThreads = " + std::to_string(threads) +
+                ", kLanes = " + std::to_string(lanes) + ", kUnroll = " + std::to_string(unroll) + ";\n};\n" +
+                *body + single + "\n" + entryText(entry);
   return result;
 }
 
 FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Pointers &pointers) {
-  unsigned lanes = unsigned(configInt(kernel, "lanes", 1)), threads = unsigned(configInt(kernel, "threads", 256));
+  unsigned lanes = unsigned(configInt(kernel, "lanes", 1)),
+           threads = unsigned(configInt(kernel, "threads", 256));
   unsigned last = unsigned(walk.groups.size()) - 1, turned = unsigned(walk.turnedGroup);
   int64_t extentA = groupExtent(walk, turned), extentB = groupExtent(walk, last), batches = 1, widest = 1;
   for (const Walk::Turned &load : walk.turned)
@@ -177,7 +188,8 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
       return x.context.add(x.context.dot(at, load.strides), Index(load.constant));
     };
     std::string name = "t" + std::to_string(t), type = storageTypeName(elementTypeOf(load.argument));
-    BufferAccess access = argumentAccess(kernel, load.argument, "in" + std::to_string(load.argument.getArgNumber()));
+    BufferAccess access =
+        argumentAccess(kernel, load.argument, "in" + std::to_string(load.argument.getArgNumber()));
     bool perLane = false;
     std::string element = f.load(load.argument, access, offsetAt(f, fetchCoords), perLane);
     shared += "  " + type + " " + name + "[" + std::to_string(tile) + "][" + std::to_string(tile + 1) +
@@ -196,8 +208,8 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
 
   std::string I = walk.indexType, abc = I + " batch, " + I + " a, " + I + " b";
   std::string body = "struct Body {\n" + valuesText(kernel, lanes) + pointers.members +
-                     "  GPUC_DEVICE void fetch(Shared &shared, " + abc + ", int i, int j) const {\n" + fetch + "  }\n" +
-                     "  GPUC_DEVICE void compute(Values &v, const Shared &shared, " + abc +
+                     "  GPUC_DEVICE void fetch(Shared &shared, " + abc + ", int i, int j) const {\n" + fetch +
+                     "  }\n" + "  GPUC_DEVICE void compute(Values &v, const Shared &shared, " + abc +
                      ", int i, int j) const {\n" + *compute + "  }\n" +
                      "  GPUC_DEVICE void store(const Values &v, " + abc + ") const {\n" + store + "  }\n};\n";
   EmittedKernel result;
@@ -210,11 +222,13 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
   entry.parameters = pointers.parameters;
   entry.body = "GPUC_SMEM(Shared, shared);\nturningTile<Config>(Body{" + pointers.names + "}, shared, " + I +
                "(blockIdx.x));\n";
-  result.text = unitBanner(kernel, "pointwise", "turning") + "#include \"pointwise/pointwise.cuh\"\nusing namespace gpuc;\n\n" +
-                e.tables + "struct Config {\n  using Index = " + I + ";\n  static constexpr " + I + " kExtentA = " +
-                intLiteral(extentA) + ", kExtentB = " + intLiteral(extentB) + ";\n  static constexpr int kTile = " +
-                std::to_string(tile) + ", kThreads = " + std::to_string(threads) + ", kLanes = " +
-                std::to_string(lanes) + ";\n};\n" + shared + body + "\n" + entryText(entry);
+  result.text = unitBanner(kernel, "pointwise", "turning") +
+                "#include \"pointwise/pointwise.cuh\"\nusing namespace gpuc;\n\n" + e.tables +
+                "struct Config {\n  using Index = " + I + ";\n  static constexpr " + I +
+                " kExtentA = " + intLiteral(extentA) + ", kExtentB = " + intLiteral(extentB) +
+                ";\n  static constexpr int kTile = " + std::to_string(tile) +
+                ", kThreads = " + std::to_string(threads) + ", kLanes = " + std::to_string(lanes) +
+                ";\n};\n" + shared + body + "\n" + entryText(entry);
   return result;
 }
 
@@ -229,7 +243,8 @@ public:
     if (failed(walk))
       return failure();
     Pointers pointers(kernel);
-    bool turning = configString(kernel, "variant") == kTurning.name && walk->turnedGroup >= 0 && walk->total > 0;
+    bool turning =
+        configString(kernel, "variant") == kTurning.name && walk->turnedGroup >= 0 && walk->total > 0;
     auto emitted = turning ? emitTurning(kernel, *walk, pointers) : emitLinear(kernel, *walk, pointers);
     if (failed(emitted))
       return failure();

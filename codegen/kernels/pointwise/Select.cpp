@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Chooses how a pointwise kernel walks its result: in storage order with vectors, or in tiles that are turned through
-// shared memory when a large operand is consecutive along another axis than the result.
+// Chooses how a pointwise kernel walks its result: in storage order with vectors, or in tiles that are turned
+// through shared memory when a large operand is consecutive along another axis than the result.
 #include "Pointwise.h"
 #include "emit/UnitText.h"
 #include "gpuc/IR/Storage.h"
@@ -171,7 +171,8 @@ static unsigned chooseLanes(KernelOp kernel, const Walk &walk) {
       bool consecutive = base.lane == 1;
       base.lane = 0;
       int64_t bytes = std::max(1u, elementTypeOf(kernel.getResult(i)).getIntOrFloatBitWidth() / 8);
-      good &= consecutive && !e.context.isPerLane(base) && e.vectorWidth(access, base) >= std::min(lanes, 16 / bytes);
+      good &= consecutive && !e.context.isPerLane(base) &&
+              e.vectorWidth(access, base) >= std::min(lanes, 16 / bytes);
     }
     if (good)
       return unsigned(lanes);
@@ -196,7 +197,8 @@ LogicalResult select(KernelOp kernel, const Target &target) {
     if (a >= kTurning.minTileExtent && c >= kTurning.minTileExtent) {
       int64_t bytes = 8;
       for (const Walk::Turned &load : walk->turned)
-        bytes = std::min<int64_t>(bytes, std::max(1u, elementTypeOf(load.argument).getIntOrFloatBitWidth() / 8));
+        bytes =
+            std::min<int64_t>(bytes, std::max(1u, elementTypeOf(load.argument).getIntOrFloatBitWidth() / 8));
       int64_t lanes = std::max<int64_t>(1, 4 / bytes); // 128 bytes per warp and row
       while (a % lanes != 0 || c % lanes != 0)
         lanes /= 2;
@@ -206,7 +208,8 @@ LogicalResult select(KernelOp kernel, const Target &target) {
   int64_t lanes = chooseLanes(kernel, *walk), threads = kLinear.threads;
   // Enough loads in flight per thread, but first enough blocks for every multiprocessor.
   int64_t unroll = kLinear.maxUnroll;
-  while (unroll > 1 && (unroll * std::max(walk->numLoads, 1u) > 8 || unroll * lanes * std::max(walk->numOps, 1u) > 256))
+  while (unroll > 1 &&
+         (unroll * std::max(walk->numLoads, 1u) > 8 || unroll * lanes * std::max(walk->numOps, 1u) > 256))
     unroll /= 2;
   auto blocks = [&] { return (walk->total + threads * lanes * unroll - 1) / (threads * lanes * unroll); };
   while (unroll > 1 && blocks() < 2 * target.numSMs)

@@ -5,7 +5,7 @@
 namespace gpuc::pointwise {
 
 //                        name      threads  maxUnroll  minTileExtent
-const Variant kLinear  = {"linear",  256,     4,         0};
-const Variant kTurning = {"turning", 256,     1,         16};
+const Variant kLinear = {"linear", 256, 4, 0};
+const Variant kTurning = {"turning", 256, 1, 16};
 
 } // namespace gpuc::pointwise

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loads and stores of consecutive lanes that generated code uses: V-element vectors when the emitter could prove
-// alignment, single elements otherwise. A guard that is false reads nothing and gives zeros.
+// Loads and stores of consecutive lanes that generated code uses: V-element vectors when the emitter could
+// prove alignment, single elements otherwise. A guard that is false reads nothing and gives zeros.
 #pragma once
 #include "common/math.cuh"
 #include "common/types.cuh"

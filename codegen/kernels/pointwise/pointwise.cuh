@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Maps of independent elements: a linear tile, and a tile that turns operands round through shared memory.
-// A generated Body has, at a point p (the first of kLanes elements that are consecutive in the result's storage):
+// A generated Body has, at a point p (the first of kLanes elements that are consecutive in the result's
+// storage):
 //   Values                      the results of a point, in registers, in storage types
 //   compute(Values &, p)        loads and computes
 //   store(const Values &, p)
@@ -13,7 +14,8 @@
 namespace gpuc {
 
 /// Config: Index, kTotal (elements), kThreads, kLanes, kUnroll. Tile t covers elements
-/// [t * kTile, (t + 1) * kTile), kTile = kThreads * kLanes * kUnroll. `Single` is the Body of one lane, for the last elements.
+/// [t * kTile, (t + 1) * kTile), kTile = kThreads * kLanes * kUnroll. `Single` is the Body of one lane, for
+/// the last elements.
 template <typename Config, typename Body, typename Single>
 GPUC_DEVICE void pointwiseTile(const Body &body, const Single &single, typename Config::Index tile) {
   using I = typename Config::Index;
@@ -51,8 +53,10 @@ GPUC_DEVICE void pointwiseTile(const Body &body, const Single &single, typename 
 }
 
 /// Some operands are consecutive along axis A, the results along axis B; the other axes are one batch axis.
-/// Config: Index, kExtentA, kExtentB, kTile (elements per side), kThreads, kLanes (divides both extents). Body:
-///   fetch(Shared &, batch, a, b, i, j)   copies kLanes elements along A of those operands to row j, columns i… of the
+/// Config: Index, kExtentA, kExtentB, kTile (elements per side), kThreads, kLanes (divides both extents).
+/// Body:
+///   fetch(Shared &, batch, a, b, i, j)   copies kLanes elements along A of those operands to row j, columns
+///   i… of the
 ///                                        shared tiles
 ///   compute(Values &, const Shared &, batch, a, b, i, j)   kLanes points along B; shared rows j…, column i
 ///   store(const Values &, batch, a, b)

@@ -27,8 +27,9 @@ FailureOr<Reducer> reducerOf(const Problem &p) {
   if (auto arg = dyn_cast<ArgReduceOp>(p.root)) {
     bool wide = p.count > INT32_MAX;
     int64_t position = wide ? 8 : 4, unit = std::max(position, bytesOf(in));
-    return Reducer{"ArgReducer<" + in + ", " + (wide ? "i64" : "i32") + ", " + (arg.getIsMax() ? "true" : "false") + ", " +
-                       (arg.getSelectLast() ? "true" : "false") + ">",
+    return Reducer{"ArgReducer<" + in + ", " + (wide ? "i64" : "i32") + ", " +
+                       (arg.getIsMax() ? "true" : "false") + ", " + (arg.getSelectLast() ? "true" : "false") +
+                       ">",
                    2 * unit};
   }
   auto kind = cast<ReduceOp>(p.root).getKind();
@@ -80,13 +81,15 @@ FailureOr<Reducer> reducerOf(const Problem &p) {
     op = "AllOp";
     break;
   }
-  bool boolKind = kind == ReduceKind::Any || kind == ReduceKind::All || kind == ReduceKind::Max || kind == ReduceKind::Min;
+  bool boolKind = kind == ReduceKind::Any || kind == ReduceKind::All || kind == ReduceKind::Max ||
+                  kind == ReduceKind::Min;
   if (isBool && !boolKind) {
-    p.root->emitError("reduction '") << llvm::StringRef(name(kind).data(), name(kind).size()) << "' has no meaning for bool";
+    p.root->emitError("reduction '") << llvm::StringRef(name(kind).data(), name(kind).size())
+                                     << "' has no meaning for bool";
     return failure();
   }
-  return Reducer{"ScalarReducer<" + in + ", " + accumulator + ", " + op + ", ReduceMap::" + map + ", ReduceFinish::" +
-                     finish + ">",
+  return Reducer{"ScalarReducer<" + in + ", " + accumulator + ", " + op + ", ReduceMap::" + map +
+                     ", ReduceFinish::" + finish + ">",
                  bytesOf(accumulator)};
 }
 
@@ -98,16 +101,17 @@ struct Launch {
 
 std::string configText(const Problem &p, const Launch &launch) {
   auto number = [](int64_t v) { return intLiteral(v); };
-  return "struct Config {\n  using Index = " + p.indexType + ";\n  static constexpr " + p.indexType + " kOuter = " +
-         number(p.outerExtent) + ", kCount = " + number(p.count) + ", kInner = " + number(p.innerExtent) +
-         ";\n  static constexpr int kThreads = " + number(launch.threads) + ", kGroup = " + number(launch.group) +
-         ", kLanes = " + number(launch.lanes) + ", kUnroll = " + number(launch.unroll) + ", kSplits = " +
-         number(launch.splits) + ";\n};\n";
+  return "struct Config {\n  using Index = " + p.indexType + ";\n  static constexpr " + p.indexType +
+         " kOuter = " + number(p.outerExtent) + ", kCount = " + number(p.count) +
+         ", kInner = " + number(p.innerExtent) +
+         ";\n  static constexpr int kThreads = " + number(launch.threads) +
+         ", kGroup = " + number(launch.group) + ", kLanes = " + number(launch.lanes) +
+         ", kUnroll = " + number(launch.unroll) + ", kSplits = " + number(launch.splits) + ";\n};\n";
 }
 
 std::string headText(KernelOp kernel, StringRef variant, const Reducer &reducer) {
-  return unitBanner(kernel, "reduction", variant) + "#include \"reduction/reduction.cuh\"\nusing namespace gpuc;\n\nusing Op = " +
-         reducer.type + ";\n";
+  return unitBanner(kernel, "reduction", variant) +
+         "#include \"reduction/reduction.cuh\"\nusing namespace gpuc;\n\nusing Op = " + reducer.type + ";\n";
 }
 
 EmittedArg scratchArg(int64_t bytes) {
@@ -123,7 +127,8 @@ EmittedKernel combineKernel(KernelOp kernel, const Problem &p, const Launch &fir
   Launch launch = first;
   launch.threads = 256;
   // Neighbouring threads read neighbouring results; several share one only when there are few.
-  launch.group = results >= 4096 ? 1 : std::min<int64_t>(32, int64_t(llvm::PowerOf2Ceil(uint64_t(first.splits))));
+  launch.group =
+      results >= 4096 ? 1 : std::min<int64_t>(32, int64_t(llvm::PowerOf2Ceil(uint64_t(first.splits))));
   EmittedKernel k;
   k.block.x = uint32_t(launch.threads);
   k.grid.x = uint32_t(llvm::divideCeil(results, launch.threads / launch.group));
@@ -133,8 +138,8 @@ EmittedKernel combineKernel(KernelOp kernel, const Problem &p, const Launch &fir
   EntryText entry;
   entry.threads = unsigned(launch.threads);
   entry.parameters = joinNonEmpty({"const Op::State *partial", epilogue.parameters});
-  entry.body = "GPUC_SMEM(Shared, shared);\ncombineTile<Config, Op>(" + epilogue.construct + ", partial, shared, " +
-               p.indexType + "(blockIdx.x));\n";
+  entry.body = "GPUC_SMEM(Shared, shared);\ncombineTile<Config, Op>(" + epilogue.construct +
+               ", partial, shared, " + p.indexType + "(blockIdx.x));\n";
   k.text = headText(kernel, "combine", reducer) + configText(p, launch) + epilogue.text +
            "using Shared = RowShared<Op, 1>;\n\n" + entryText(entry);
   return k;
@@ -156,8 +161,9 @@ public:
       return failure();
     std::string variant = configString(kernel, "variant", "row");
     bool column = variant == kColumn.name;
-    Launch launch{configInt(kernel, "threads", 256), configInt(kernel, "group", 32), configInt(kernel, "lanes", 1),
-                  configInt(kernel, "unroll", 1), configInt(kernel, "splits", 1)};
+    Launch launch{configInt(kernel, "threads", 256), configInt(kernel, "group", 32),
+                  configInt(kernel, "lanes", 1), configInt(kernel, "unroll", 1),
+                  configInt(kernel, "splits", 1)};
     auto prologue = emitPrologue(kernel, p.x, prologueShape(p, column ? 2 : 1, unsigned(launch.lanes)));
     auto epilogue = emitEpilogue(kernel, {p.root->getResult(0)}, epilogueShape(p));
     if (failed(prologue) || failed(epilogue))
@@ -183,9 +189,11 @@ public:
     }
     EntryText entry;
     entry.threads = unsigned(launch.threads);
-    entry.parameters = joinNonEmpty({prologue->parameters, split ? "Op::State *partial" : epilogue->parameters});
-    entry.body = "GPUC_SMEM(Shared, shared);\n" + std::string(column ? "columnTile" : "rowTile") + "<Config, Op>(" +
-                 prologue->construct + ", " + (split ? "NoEpilogue{}" : epilogue->construct) + ", " +
+    entry.parameters =
+        joinNonEmpty({prologue->parameters, split ? "Op::State *partial" : epilogue->parameters});
+    entry.body = "GPUC_SMEM(Shared, shared);\n" + std::string(column ? "columnTile" : "rowTile") +
+                 "<Config, Op>(" + prologue->construct + ", " +
+                 (split ? "NoEpilogue{}" : epilogue->construct) + ", " +
                  (split ? "partial" : "static_cast<Op::State *>(nullptr)") + ", shared, " + p.indexType +
                  "(blockIdx.x), int(blockIdx.y));\n";
     k.args = prologue->args;

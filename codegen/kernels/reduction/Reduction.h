@@ -16,7 +16,7 @@ extern const Variant kRow, kColumn;
 struct Problem {
   mlir::Operation *root = nullptr;
   mlir::Value x;
-  llvm::SmallVector<unsigned> outer, reduced, inner; ///< axes of x
+  llvm::SmallVector<unsigned> outer, reduced, inner;    ///< axes of x
   llvm::SmallVector<unsigned> resultOuter, resultInner; ///< axes of the root's result
   int64_t outerExtent = 1, count = 1, innerExtent = 1;
   std::string indexType;

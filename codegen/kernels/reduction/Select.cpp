@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Brings a reduction into the form [outer, count, inner] in the order of the operand's storage, and chooses threads per
-// result, vector length and the number of splits.
+// Brings a reduction into the form [outer, count, inner] in the order of the operand's storage, and chooses
+// threads per result, vector length and the number of splits.
 #include "Reduction.h"
 #include "emit/ExprEmitterImpl.h"
 #include "gpuc/IR/Storage.h"
@@ -155,7 +155,8 @@ LogicalResult select(KernelOp kernel, const Target &target) {
     while (unroll > 1 && p.count < rows * unroll)
       unroll /= 2;
     if (tiles > 0 && tiles < target.numSMs)
-      splits = std::max<int64_t>(1, std::min<int64_t>(2 * target.numSMs / tiles, p.count / (rows * unroll * 2)));
+      splits =
+          std::max<int64_t>(1, std::min<int64_t>(2 * target.numSMs / tiles, p.count / (rows * unroll * 2)));
   } else {
     int64_t vectors = std::max<int64_t>(1, p.count / lanes);
     if (vectors <= 32) {
@@ -165,16 +166,17 @@ LogicalResult select(KernelOp kernel, const Target &target) {
     } else {
       threads = group = std::clamp<int64_t>(powerOfTwoFrom(vectors / 4), 128, 512);
       if (p.outerExtent > 0 && p.outerExtent < target.numSMs)
-        splits = std::max<int64_t>(1, std::min<int64_t>(2 * target.numSMs / p.outerExtent, vectors / (group * unroll)));
+        splits = std::max<int64_t>(
+            1, std::min<int64_t>(2 * target.numSMs / p.outerExtent, vectors / (group * unroll)));
     }
     while (unroll > 1 && vectors < group * unroll)
       unroll /= 2;
   }
   Builder b(kernel.getContext());
   auto number = [&](StringRef name, int64_t v) { return b.getNamedAttr(name, b.getI64IntegerAttr(v)); };
-  kernel.setConfigAttr(b.getDictionaryAttr({b.getNamedAttr("variant", b.getStringAttr(variant.name)),
-                                            number("threads", threads), number("group", group), number("lanes", lanes),
-                                            number("unroll", unroll), number("splits", splits)}));
+  kernel.setConfigAttr(b.getDictionaryAttr(
+      {b.getNamedAttr("variant", b.getStringAttr(variant.name)), number("threads", threads),
+       number("group", group), number("lanes", lanes), number("unroll", unroll), number("splits", splits)}));
   return success();
 }
 

@@ -15,7 +15,8 @@ namespace gpuc {
 enum class ReduceMap { None, Abs, Square, Exp };
 enum class ReduceFinish { None, Mean, Sqrt, Log };
 
-/// sum, mean, l1, l2, sum_square, log_sum with SumOp; prod, max, min, any, all with their Op. A is the accumulator's type.
+/// sum, mean, l1, l2, sum_square, log_sum with SumOp; prod, max, min, any, all with their Op. A is the
+/// accumulator's type.
 template <typename In, typename A, typename Op, ReduceMap kMap, ReduceFinish kFinish> struct ScalarReducer {
   using Input = In;
   using Output = In;
@@ -68,7 +69,8 @@ template <typename In> struct LogSumExpReducer {
   GPUC_DEVICE static Output finish(State s, i64) { return unary_log(s.sum) + s.largest; }
 };
 
-/// Position of the largest (kMax) or smallest element; of equal ones the first, or the last. NaN beats every number.
+/// Position of the largest (kMax) or smallest element; of equal ones the first, or the last. NaN beats every
+/// number.
 template <typename In, typename Position, bool kMax, bool kLast> struct ArgReducer {
   using Input = In;
   using Output = i64;

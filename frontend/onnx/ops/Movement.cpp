@@ -189,9 +189,9 @@ static LogicalResult padWith(NodeContext &ctx, Value x, ArrayRef<int64_t> pads, 
     high[axis] = pads[i + axes.size()];
     grows |= low[axis] > 0 || high[axis] > 0;
     crops |= low[axis] < 0 || high[axis] < 0;
-    int64_t extent = shape[axis], most = std::max(low[axis], high[axis]);
-    if (std::max(most, -std::min(low[axis], high[axis])) > kMaxElements ||
-        std::min(low[axis], high[axis]) < -kMaxElements)
+    int64_t extent = shape[axis], most = std::max(low[axis], high[axis]),
+            least = std::min(low[axis], high[axis]);
+    if (most > kMaxElements || least < -kMaxElements)
       return ctx.error("the pads of axis " + Twine(axis) + " are too large");
     if (mode == PadMode::Reflect && most > 0 && most >= extent)
       return ctx.error("axis " + Twine(axis) + " has extent " + Twine(extent) + ", too small to reflect " +

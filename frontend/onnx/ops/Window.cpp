@@ -20,7 +20,8 @@ static std::optional<Ints> readPerAxis(Emit &e, StringRef name, size_t count, in
   }
   for (int64_t v : *list) {
     if (v < least || v > kMaxWindow) {
-      e.fail("attribute '" + name + "' holds " + Twine(v) + ", expected " + Twine(least) + " or more");
+      e.fail("attribute '" + name + "' holds " + Twine(v) + ", expected " + Twine(least) + " to " +
+             Twine(kMaxWindow));
       return std::nullopt;
     }
   }

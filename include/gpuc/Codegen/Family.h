@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A kernel family: chooses a variant for a gpuc.kernel and writes its CUDA C++ unit. One folder of codegen/kernels each.
+// A kernel family: chooses a variant for a gpuc.kernel and writes its CUDA C++ unit. One folder of
+// codegen/kernels each.
 #pragma once
 #include "gpuc/IR/Ops.h"
 #include "gpuc/Runtime/Device.h"
@@ -12,11 +13,14 @@ namespace gpuc {
 /// What one kernel parameter is bound to. (gpuc::KernelArg is the plan's resolved form of it, Plan/Plan.h.)
 struct EmittedArg {
   enum class Kind : uint8_t {
-    Operand,  ///< buffer of operand `index` of the kernel op
-    Result,   ///< buffer of result `index`
-    Packed,   ///< output `index` of this kernel's packing kernels (weights rearranged once, at load)
-    Scratch,  ///< workspace `index` of this kernel op, `bytes` long, alive during all its launches
-    I32, I64, F32, F64 ///< an immediate
+    Operand, ///< buffer of operand `index` of the kernel op
+    Result,  ///< buffer of result `index`
+    Packed,  ///< output `index` of this kernel's packing kernels (weights rearranged once, at load)
+    Scratch, ///< workspace `index` of this kernel op, `bytes` long, alive during all its launches
+    I32,
+    I64,
+    F32,
+    F64 ///< an immediate
   };
   Kind kind = Kind::Operand;
   unsigned index = 0;
@@ -30,15 +34,15 @@ struct PackingKernel;
 
 /// A generated unit and how to launch it.
 struct EmittedKernel {
-  /// The text does not open `namespace gpuc` but says `using namespace gpuc;` after its includes (the simulator compiles
-  /// several such units at once). It names its entry `GPUC_ENTRY`; the builder replaces that by a name made from the family and a hash of the
-  /// text, so equal kernels are one kernel.
+  /// The text does not open `namespace gpuc` but says `using namespace gpuc;` after its includes (the
+  /// simulator compiles several such units at once). It names its entry `GPUC_ENTRY`; the builder replaces
+  /// that by a name made from the family and a hash of the text, so equal kernels are one kernel.
   std::string text;
   Dim3 grid, block;
   uint32_t sharedBytes = 0;
-  bool programmaticDependent = true; ///< the entry calls griddepWait before it touches any activation
+  bool programmaticDependent = true;  ///< the entry calls griddepWait before it touches any activation
   std::vector<EmittedArg> args;       ///< in parameter order
-  std::vector<PackingKernel> packing;///< results in order are the Packed buffers
+  std::vector<PackingKernel> packing; ///< results in order are the Packed buffers
 };
 
 struct PackingKernel {
@@ -52,11 +56,11 @@ class KernelFamily {
 public:
   virtual ~KernelFamily() = default;
   virtual llvm::StringRef name() const = 0;
-  /// Chooses the variant for the target and stores its parameters in the op's `config`. Emits an error when no variant
-  /// is legal. Deterministic; needs no GPU.
+  /// Chooses the variant for the target and stores its parameters in the op's `config`. Emits an error when
+  /// no variant is legal. Deterministic; needs no GPU.
   virtual mlir::LogicalResult select(KernelOp kernel, const Target &target) const = 0;
-  /// Writes the unit. `config` is set. Never changes the IR. Several launches (a split reduction and its second step)
-  /// are returned in order.
+  /// Writes the unit. `config` is set. Never changes the IR. Several launches (a split reduction and its
+  /// second step) are returned in order.
   virtual mlir::FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &target) const = 0;
 };
 

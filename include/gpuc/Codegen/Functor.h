@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Prologue and epilogue functors of a unit, written from a kernel region with ExprEmitter. Every family with a root uses these two
-// functions, so a new pointwise function or movement op works in all of them at once.
+// Prologue and epilogue functors of a unit, written from a kernel region with ExprEmitter. Every family with
+// a root uses these two functions, so a new pointwise function or movement op works in all of them at once.
 #pragma once
 #include "gpuc/Codegen/ExprEmitter.h"
 #include "gpuc/Codegen/Family.h"
@@ -9,11 +9,12 @@ namespace gpuc {
 
 /// A struct written into a unit.
 struct EmittedFunctor {
-  std::string text;       ///< definition of the struct, and of constant tables it uses; under `using namespace gpuc`
-  /// Kernel parameters it needs: "const f16 *epilogueIn2, f16 *epilogueOut0" (the names start with the struct's, so
-  /// several functors of one unit never clash); empty when none.
+  std::string
+      text; ///< definition of the struct, and of constant tables it uses; under `using namespace gpuc`
+  /// Kernel parameters it needs: "const f16 *epilogueIn2, f16 *epilogueOut0" (the names start with the
+  /// struct's, so several functors of one unit never clash); empty when none.
   std::string parameters;
-  std::string construct;  ///< expression that makes it inside the entry: "Epilogue{epilogueIn2, epilogueOut0}"
+  std::string construct; ///< expression that makes it inside the entry: "Epilogue{epilogueIn2, epilogueOut0}"
   std::vector<EmittedArg> args; ///< bindings of `parameters`, in order
 };
 
@@ -21,9 +22,9 @@ struct EmittedFunctor {
 BufferAccess argumentAccess(KernelOp kernel, mlir::BlockArgument argument, llvm::StringRef pointer);
 BufferAccess resultAccess(KernelOp kernel, unsigned result, llvm::StringRef pointer);
 
-/// How the axes of the value are seen by the template. Group g is a list of adjacent-in-iteration axes that the template addresses by one
-/// row-major collapsed coordinate; together the groups hold every axis once. Example: convolution result [N, C, H, W] with
-/// groups {{0, 2, 3}, {1}}: coordinates (pixel, channel).
+/// How the axes of the value are seen by the template. Group g is a list of adjacent-in-iteration axes that
+/// the template addresses by one row-major collapsed coordinate; together the groups hold every axis once.
+/// Example: convolution result [N, C, H, W] with groups {{0, 2, 3}, {1}}: coordinates (pixel, channel).
 struct FunctorShape {
   std::string name = "Epilogue";
   llvm::SmallVector<llvm::SmallVector<unsigned>> groups;
@@ -34,24 +35,26 @@ struct FunctorShape {
 };
 
 /// Everything between the root's result and the yields of the region:
-///   GPUC_DEVICE void store(const C (&acc)[lanes], I g0, I g1, …) const;   // lanes consecutive along the lane axis, all inside
-///   GPUC_DEVICE void store(const C (&acc)[1], I g0, I g1, …) const;       // one element (tile edges)
-/// The unit includes "pointwise/access.cuh". `store` and `load` call no collectives: any subset of threads may call them.
-/// C is the compute type of the root's result and g the coordinates of lane 0. Yielded values reach the root's result through
-/// pointwise ops and bijective views (reshape, transpose). The number of lanes is a promise only if `maxLanes` allows it.
-/// `rootResults` are bound in order: with several (topk), `store` takes one array per result.
+///   GPUC_DEVICE void store(const C (&acc)[lanes], I g0, I g1, …) const;   // lanes consecutive along the
+///   lane axis, all inside GPUC_DEVICE void store(const C (&acc)[1], I g0, I g1, …) const;       // one
+///   element (tile edges)
+/// The unit includes "pointwise/access.cuh". `store` and `load` call no collectives: any subset of threads
+/// may call them. C is the compute type of the root's result and g the coordinates of lane 0. Yielded values
+/// reach the root's result through pointwise ops and bijective views (reshape, transpose). The number of
+/// lanes is a promise only if `maxLanes` allows it. `rootResults` are bound in order: with several (topk),
+/// `store` takes one array per result.
 mlir::FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, llvm::ArrayRef<mlir::Value> rootResults,
                                              const FunctorShape &shape);
 /// The value of a root's operand, computed from block arguments by pointwise and movement ops:
 ///   GPUC_DEVICE void load(C (&x)[lanes], I g0, I g1, …) const;  and the one-element overload.
 mlir::FailureOr<EmittedFunctor> emitPrologue(KernelOp kernel, mlir::Value operand, const FunctorShape &shape);
 
-/// The largest lanes in {8, 4, 2, 1} (16 bytes at most) such that the results and the operands that vary along the lane axis can be accessed with
-/// aligned vectors: unit stride along it, extents and other strides divisible.
-/// `value` is the root's result (or operand) that the lanes run over.
+/// The largest lanes in {8, 4, 2, 1} (16 bytes at most) such that the results and the operands that vary
+/// along the lane axis can be accessed with aligned vectors: unit stride along it, extents and other strides
+/// divisible. `value` is the root's result (or operand) that the lanes run over.
 unsigned maxLanes(KernelOp kernel, mlir::Value value, unsigned laneAxis);
-/// The same question for a prologue: the largest lanes such that every load of `value` (a root's operand) that varies between the
-/// lanes of `shape` is made of whole vectors. `shape.lanes` is the upper limit.
+/// The same question for a prologue: the largest lanes such that every load of `value` (a root's operand)
+/// that varies between the lanes of `shape` is made of whole vectors. `shape.lanes` is the upper limit.
 unsigned maxLanes(KernelOp kernel, mlir::Value value, const FunctorShape &shape);
 /// Storage strides of the buffer behind a block argument: the producing kernel's storage, or row-major.
 llvm::SmallVector<int64_t> argumentStrides(KernelOp kernel, mlir::BlockArgument argument);

@@ -24,6 +24,7 @@ def Gpuc_Dialect : Dialect {
 // Kinds are enums of gpuc/Support/OpKinds.h; printed as a bare keyword.
 class Gpuc_KindAttr<string cxx, string irName> : AttrDef<Gpuc_Dialect, cxx> {
   let mnemonic = irName;
+  let summary = "a " # cxx;
   let parameters = (ins "::gpuc::" # cxx:$value);
   let assemblyFormat = "$value";
   // An attribute stands for its enum: op.getKind() == UnaryKind::Exp.

@@ -54,6 +54,6 @@ def Gpuc_YieldOp : Gpuc_Op<"yield", [Pure, Terminator, ParentOneOf<["KernelOp"]>
   let summary = "the results of a kernel region";
   let description = [{ See gpuc.kernel. }];
   let arguments = (ins Variadic<Gpuc_Tensor>:$values);
-  let assemblyFormat = "$values attr-dict `:` type($values)";
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 #endif

@@ -104,6 +104,14 @@ TEST_F(AttentionTest, Softcap) {
   check(attention({1, 2, 2, 17, 33, 16, 16, "f16", "", ", softcap = 2.0"}), KernelTolerance::half());
   check(attention({1, 2, 2, 17, 33, 16, 16, "f32", "17x33xf32", ", softcap = 0.5"}), {1e-4, 1e-5});
 }
+TEST_F(AttentionTest, FewQueriesOverManyKeys) {
+  for (const char *type : {"f16", "f32"})
+    for (const char *options : {"", ", causal = true, causalOffset = 300 : i64", ", causal = true, causalOffset = -1 : i64, zeroMasked = true"}) {
+      check(attention({1, 4, 2, 3, 1031, 32, 24, type, "1x4x1x1031xf32", options}), KernelTolerance::half());
+      EXPECT_NE(units().find("joinSlices"), std::string::npos);
+    }
+  check(attention({1, 1, 1, 1, 700, 16, 70, "f64"}), {1e-12, 1e-13});
+}
 TEST_F(AttentionTest, SmallExtents) {
   for (const char *type : {"f16", "f32"}) {
     check(attention({1, 1, 1, 1, 1, 1, 1, type}), KernelTolerance::half());

@@ -19,21 +19,34 @@ using namespace mlir;
 
 namespace gpuc {
 
-//===--- tensors -------------------------------------------------------------------------------------------------===//
+//===--- tensors
+//-------------------------------------------------------------------------------------------------===//
 
 template <typename F> static void withType(DType dtype, F &&f) {
   switch (dtype) {
-  case DType::Bool: case DType::U8: return f(uint8_t());
-  case DType::I8: return f(int8_t());
-  case DType::I16: return f(int16_t());
-  case DType::I32: return f(int32_t());
-  case DType::I64: return f(int64_t());
-  case DType::U16: return f(uint16_t());
-  case DType::U32: return f(uint32_t());
-  case DType::U64: return f(uint64_t());
-  case DType::F32: return f(float());
-  case DType::F64: return f(double());
-  default: FAIL() << "type " << name(dtype) << " in a kernel test";
+  case DType::Bool:
+  case DType::U8:
+    return f(uint8_t());
+  case DType::I8:
+    return f(int8_t());
+  case DType::I16:
+    return f(int16_t());
+  case DType::I32:
+    return f(int32_t());
+  case DType::I64:
+    return f(int64_t());
+  case DType::U16:
+    return f(uint16_t());
+  case DType::U32:
+    return f(uint32_t());
+  case DType::U64:
+    return f(uint64_t());
+  case DType::F32:
+    return f(float());
+  case DType::F64:
+    return f(double());
+  default:
+    FAIL() << "type " << name(dtype) << " in a kernel test";
   }
 }
 
@@ -85,11 +98,12 @@ HostTensor tensorOf(DType dtype, Shape shape, std::vector<double> values) {
   return t;
 }
 
-::testing::AssertionResult matches(const HostTensor &got, const HostTensor &expected, KernelTolerance tolerance) {
+::testing::AssertionResult matches(const HostTensor &got, const HostTensor &expected,
+                                   KernelTolerance tolerance) {
   if (got.dtype() != expected.dtype() || got.shape() != expected.shape())
-    return ::testing::AssertionFailure() << "expected " << toString(expected.shape()) << " of "
-                                         << name(expected.dtype()) << ", got " << toString(got.shape()) << " of "
-                                         << name(got.dtype());
+    return ::testing::AssertionFailure()
+           << "expected " << toString(expected.shape()) << " of " << name(expected.dtype()) << ", got "
+           << toString(got.shape()) << " of " << name(got.dtype());
   bool wide = expected.dtype() == DType::I64 || expected.dtype() == DType::U64;
   int64_t wrong = 0, first = -1;
   for (int64_t i = 0; i < expected.size(); ++i) {
@@ -102,12 +116,13 @@ HostTensor tensorOf(DType dtype, Shape shape, std::vector<double> values) {
   }
   if (wrong == 0)
     return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << wrong << " of " << expected.size() << " elements differ; first at " << first
-                                       << ": expected " << elementAt(expected, first) << ", got "
-                                       << elementAt(got, first);
+  return ::testing::AssertionFailure()
+         << wrong << " of " << expected.size() << " elements differ; first at " << first << ": expected "
+         << elementAt(expected, first) << ", got " << elementAt(got, first);
 }
 
-//===--- executor ------------------------------------------------------------------------------------------------===//
+//===--- executor
+//------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -163,7 +178,8 @@ struct Executor {
     return result;
   }
 
-  void launch(KernelOp kernel, const EmittedKernel &emitted, ArrayRef<DevicePtr> packed, DevicePtr ownPacked) {
+  void launch(KernelOp kernel, const EmittedKernel &emitted, ArrayRef<DevicePtr> packed,
+              DevicePtr ownPacked) {
     texts += emitted.text;
     std::string text = emitted.text, entry = "gpuc_test_kernel";
     for (size_t at; (at = text.find("GPUC_ENTRY")) != std::string::npos;)
@@ -179,17 +195,35 @@ struct Executor {
     };
     std::vector<Slot> slots(emitted.args.size());
     std::vector<void *> args;
-    for (auto [slot, arg] : llvm::zip(slots, emitted.args)) {
+    for (size_t i = 0; i < slots.size(); ++i) {
+      Slot &slot = slots[i];
+      const EmittedArg &arg = emitted.args[i];
       auto put = [&](auto v) { std::memcpy(slot.bytes, &v, sizeof v); };
       switch (arg.kind) {
-      case EmittedArg::Kind::Operand: put(buffer(kernel.getInputs()[arg.index])); break;
-      case EmittedArg::Kind::Result: put(buffer(kernel.getResult(arg.index))); break;
-      case EmittedArg::Kind::Packed: put(ownPacked ? ownPacked : packed[arg.index]); break;
-      case EmittedArg::Kind::Scratch: put(scratchOf(kernel, arg)); break;
-      case EmittedArg::Kind::I32: put(int32_t(arg.integer)); break;
-      case EmittedArg::Kind::I64: put(int64_t(arg.integer)); break;
-      case EmittedArg::Kind::F32: put(float(arg.real)); break;
-      case EmittedArg::Kind::F64: put(arg.real); break;
+      case EmittedArg::Kind::Operand:
+        put(buffer(kernel.getInputs()[arg.index]));
+        break;
+      case EmittedArg::Kind::Result:
+        put(buffer(kernel.getResult(arg.index)));
+        break;
+      case EmittedArg::Kind::Packed:
+        put(ownPacked ? ownPacked : packed[arg.index]);
+        break;
+      case EmittedArg::Kind::Scratch:
+        put(scratchOf(kernel, arg));
+        break;
+      case EmittedArg::Kind::I32:
+        put(int32_t(arg.integer));
+        break;
+      case EmittedArg::Kind::I64:
+        put(int64_t(arg.integer));
+        break;
+      case EmittedArg::Kind::F32:
+        put(float(arg.real));
+        break;
+      case EmittedArg::Kind::F64:
+        put(arg.real);
+        break;
       }
       args.push_back(slot.bytes);
     }
@@ -295,7 +329,8 @@ void KernelTest::check(llvm::StringRef text, KernelTolerance tolerance, std::vec
   for (auto [i, result] : llvm::enumerate(main.getBody().front().getTerminator()->getOperands())) {
     outputs.push_back(executor.download(result));
     ASSERT_TRUE(executor.status.ok()) << executor.status.message();
-    EXPECT_TRUE(matches(outputs.back(), (*expected)[i], tolerance)) << "result " << i << "\n" << executor.texts;
+    EXPECT_TRUE(matches(outputs.back(), (*expected)[i], tolerance)) << "result " << i << "\n"
+                                                                    << executor.texts;
   }
   for (DevicePtr p : executor.scratch)
     (*device)->deallocate(p);
@@ -355,9 +390,8 @@ void KernelTest::checkRefused(llvm::StringRef text, llvm::StringRef message) {
   });
   bool refused = failed(selectAll(*module));
   if (!refused)
-    module->walk([&](KernelOp kernel) {
-      refused |= failed(findFamily(kernel.getFamily())->emit(kernel, *target));
-    });
+    module->walk(
+        [&](KernelOp kernel) { refused |= failed(findFamily(kernel.getFamily())->emit(kernel, *target)); });
   EXPECT_TRUE(refused);
   EXPECT_NE(seen.find(message.str()), std::string::npos) << seen;
 }

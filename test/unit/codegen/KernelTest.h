@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fixture of kernel family tests: a function of gpuc.kernel ops in MLIR text is selected, emitted and run on the
-// simulator, and its results are compared with the reference executor on the same inputs.
+// Fixture of kernel family tests: a function of gpuc.kernel ops in MLIR text is selected, emitted and run on
+// the simulator, and its results are compared with the reference executor on the same inputs.
 #pragma once
 #include "gpuc/Codegen/Family.h"
 #include "gpuc/IR/Ops.h"
@@ -26,8 +26,9 @@ class KernelTest : public ::testing::Test {
 protected:
   KernelTest();
 
-  /// Runs @main of `text` on the simulator and compares every result with the reference. `inputs`: one per argument, or
-  /// none for random ones (`randomTensor`, seeded). With `fullChecks` the simulator looks for races and exact bounds.
+  /// Runs @main of `text` on the simulator and compares every result with the reference. `inputs`: one per
+  /// argument, or none for random ones (`randomTensor`, seeded). With `fullChecks` the simulator looks for
+  /// races and exact bounds.
   void check(llvm::StringRef text, KernelTolerance tolerance = {}, std::vector<HostTensor> inputs = {},
              bool fullChecks = true);
   /// The results of the last `check`, dense row-major.
@@ -36,7 +37,8 @@ protected:
   const std::string &units() const { return unitTexts; }
   /// Selects and emits all kernels of @main; empty with a test failure when that fails.
   std::vector<EmittedKernel> emitAll(llvm::StringRef text);
-  /// Emits, and compiles every unit with NVRTC for every architecture: no spills, no warnings. Skipped without NVRTC.
+  /// Emits, and compiles every unit with NVRTC for every architecture: no spills, no warnings. Skipped
+  /// without NVRTC.
   void checkCompiles(llvm::StringRef text);
   /// Selection or emission reports an error that contains `message`.
   void checkRefused(llvm::StringRef text, llvm::StringRef message);
@@ -63,6 +65,7 @@ double elementAt(const HostTensor &tensor, int64_t i);
 void setElement(HostTensor &tensor, int64_t i, double value);
 /// A tensor from values in row-major order.
 HostTensor tensorOf(DType dtype, Shape shape, std::vector<double> values);
-::testing::AssertionResult matches(const HostTensor &got, const HostTensor &expected, KernelTolerance tolerance);
+::testing::AssertionResult matches(const HostTensor &got, const HostTensor &expected,
+                                   KernelTolerance tolerance);
 
 } // namespace gpuc

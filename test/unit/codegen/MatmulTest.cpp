@@ -3,6 +3,7 @@
 #include "KernelTest.h"
 #include "kernels/matmul/Matmul.h"
 #include "kernels/matmul/Tiles.h"
+#include <cmath>
 
 using namespace gpuc;
 
@@ -19,7 +20,7 @@ std::string tensor(const Extents &shape, const std::string &type) {
 
 /// One matmul kernel in MLIR text.
 struct Product {
-  Extents x, y, z; ///< of the matmul, after the optional transposes
+  Extents x = {}, y = {}, z = {}; ///< of the matmul, after the optional transposes
   std::string type = "f32", attributes = "", epilogue = ""; ///< the epilogue reads %z, %c and defines %r
   std::string resultType = "";
   Extents third = {};     ///< shape of %c; empty: there is none
@@ -115,7 +116,7 @@ TEST_F(MatmulTest, ReadsBothOperandsInBothOrders) {
   for (const char *type : {"f16", "f32"})
     for (const char *attributes : {"", "{tf32}"})
       for (int order = 0; order < 4; ++order)
-        for (int64_t extent : {40, 21, 34}) {
+        for (int64_t extent : {24, 21, 18}) {
           if (std::string(type) == "f16" && *attributes)
             continue;
           Product p{{extent + 8, extent}, {extent, extent + 16}, {extent + 8, extent + 16}, type, attributes};
@@ -196,14 +197,9 @@ TEST_F(MatmulTest, RequestsConstantsBeforeTheWait) {
   run(p);
   EXPECT_NE(units().find("kConstant = true"), std::string::npos);
 }
-TEST_F(MatmulTest, EveryTileVariantIsRight) {
-  // Extents that leave edges in every tile.
+TEST_F(MatmulTest, TileVariantsFitABlock) {
   for (const TileVariant &v : tileVariants()) {
-    if (v.blockM * v.blockN > 128 * 128)
-      continue;
     SCOPED_TRACE(v.name.str());
-    TileProblem p;
-    p.rows = 1;
     EXPECT_LE(v.sharedBytes(v.math == TileMath::Mma16 ? 2 : 4), 227 * 1024);
     EXPECT_EQ(v.threads() % 32, 0);
     EXPECT_LE(v.threads(), 1024);

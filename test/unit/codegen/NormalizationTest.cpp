@@ -167,6 +167,19 @@ TEST_F(NormalizationTest, GroupNormOfAChannelsLastBuffer) {
         "  return %y : tensor<2x8x3x4xf32>\n}\n",
         {1e-4, 1e-5});
 }
+TEST_F(NormalizationTest, FewLongRowsAreSplit) {
+  check(groupNorm("2x4x97x101xf32", 4, 2), {1e-4, 1e-5});
+  EXPECT_NE(units().find("partialMoments"), std::string::npos);
+  check(layerNorm("2x16900xf16", "16900xf16", 1), KernelTolerance::half());
+  check(kernel({"3x17001xf64", "17001xf64"}, "3x17001xf64",
+               "%r = gpuc.rms_norm %a scale %b {axis = 1 : i64, epsilon = 1.0e-6} : tensor<3x17001xf64>, tensor<17001xf64> -> "
+               "tensor<3x17001xf64>"),
+        {1e-11, 1e-12});
+}
+TEST_F(NormalizationTest, ManyLongRowsAreStreamed) {
+  check(layerNorm("217x16900xf16", "16900xf16", 1), KernelTolerance::half(), {}, false);
+  EXPECT_NE(units().find("variant stream"), std::string::npos);
+}
 TEST_F(NormalizationTest, Lrn) {
   for (const char *type : {"2x7x3x5xf32", "2x5x4x8xf16", "1x3x2xf64"}) {
     std::string t = type;
@@ -185,6 +198,7 @@ TEST_F(NormalizationTest, CompilesForAllArchitectures) {
   checkCompiles(layerNorm("128x8192xf32", "8192xf32", 1));
   checkCompiles(layerNorm("128x4099xf64", "4099xf64", 1));
   checkCompiles(groupNorm("2x320x64x64xf16", 320, 32, "f16"));
+  checkCompiles(layerNorm("1024x16900xf16", "16900xf16", 1));
 }
 
 } // namespace

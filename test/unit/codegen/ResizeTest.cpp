@@ -10,15 +10,16 @@ class ResizeKernelTest : public KernelTest {
 protected:
   /// Resizes the last two axes of 2x3x4x5 to `height` x `width`.
   void resize(const std::string &mode, const std::string &coordinate, int height, int width,
-              const std::string &more = "", const std::string &nearest = "floor", const std::string &type = "f32",
-              KernelTolerance tolerance = {1e-5, 1e-5}) {
+              const std::string &more = "", const std::string &nearest = "floor",
+              const std::string &type = "f32", KernelTolerance tolerance = {1e-5, 1e-5}) {
     std::string in = "tensor<2x3x4x5x" + type + ">",
                 out = "tensor<2x3x" + std::to_string(height) + "x" + std::to_string(width) + "x" + type + ">";
-    check("func.func @main(%x: " + in + ") -> " + out + " {\n%y = gpuc.kernel \"pointwise\" (%a = %x : " + in + ") -> " + out +
-              " {\n%r = gpuc.resize " + mode + " %a {coordinate = #gpuc.coordinate_mode " + coordinate +
-              ", nearest = #gpuc.nearest_mode " + nearest + ", scales = array<f64: 1.0, 1.0, " + decimal(height / 4.0) +
-              ", " + decimal(width / 5.0) + ">" + more + "} : " + in + " -> " + out + "\ngpuc.yield %r : " + out +
-              "\n}\nreturn %y : " + out + "\n}\n",
+    check("func.func @main(%x: " + in + ") -> " + out +
+              " {\n%y = gpuc.kernel \"pointwise\" (%a = %x : " + in + ") -> " + out +
+              " {\n%r = gpuc.resize " + mode + " %a {coordinate = #gpuc<coordinate_mode " + coordinate +
+              ">, nearest = #gpuc<nearest_mode " + nearest + ">, scales = array<f64: 1.0, 1.0, " +
+              decimal(height / 4.0) + ", " + decimal(width / 5.0) + ">" + more + "} : " + in + " -> " + out +
+              "\ngpuc.yield %r : " + out + "\n}\nreturn %y : " + out + "\n}\n",
           tolerance, {}, false);
   }
   /// With a decimal point, exactly.
@@ -30,7 +31,8 @@ protected:
 };
 
 TEST_F(ResizeKernelTest, NearestDecidesTiesExactly) {
-  for (const char *coordinate : {"half_pixel", "asymmetric", "align_corners", "tf_half_pixel_for_nn", "pytorch_half_pixel"})
+  for (const char *coordinate :
+       {"half_pixel", "asymmetric", "align_corners", "tf_half_pixel_for_nn", "pytorch_half_pixel"})
     for (const char *nearest : {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})
       for (auto [h, w] : {std::pair(8, 10), {6, 7}, {2, 3}})
         resize("nearest", coordinate, h, w, "", nearest, "f32", KernelTolerance::exact());
@@ -40,7 +42,8 @@ TEST_F(ResizeKernelTest, WholeFactorsNeedNoTable) {
   EXPECT_EQ(units().find("kTable"), std::string::npos) << units();
 }
 TEST_F(ResizeKernelTest, LinearInEveryCoordinateMode) {
-  for (const char *coordinate : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"})
+  for (const char *coordinate :
+       {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"})
     for (auto [h, w] : {std::pair(8, 10), {3, 7}, {1, 1}})
       resize("linear", coordinate, h, w);
 }
