@@ -97,6 +97,8 @@ struct MergeProducts : impl::MergeProductsBase<MergeProducts> {
       at += sizes.back();
       Value part = SliceOp::create(builder, b.product.getLoc(), all, starts, steps, sizes);
       old.replaceAllUsesWith(part);
+    }
+    for (Branch b : branches) {
       if (b.add)
         b.add.erase();
       b.product.erase();

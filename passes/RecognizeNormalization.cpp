@@ -257,10 +257,41 @@ struct SafeSoftmax : OpRewritePattern<SelectOp> {
   }
 };
 
+/// reshape(reduce without kept axes) that puts the axes back: reduce with kept axes (tf2onnx, jax2tf).
+struct KeepReducedAxes : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto reduce = op.getX().getDefiningOp<ReduceOp>();
+    if (!reduce || reduce.getKeepdims())
+      return rewriter.notifyMatchFailure(op, "not a reshaped reduction");
+    llvm::SmallVector<int64_t> kept(shapeOf(reduce.getX()));
+    for (int64_t axis : reduce.getAxes())
+      kept[axis] = 1;
+    if (shapeOf(op.getY()) != llvm::ArrayRef<int64_t>(kept))
+      return rewriter.notifyMatchFailure(op, "the reshape does not put the reduced axes back");
+    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(), reduce.getKindAttr(), reduce.getX(), reduce.getAxesAttr(),
+                                          rewriter.getBoolAttr(true));
+    return success();
+  }
+};
+
+/// max(x, -inf) and min(x, +inf) are x, NaN included.
+struct RemoveInfiniteBound : OpRewritePattern<BinaryOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
+    for (auto [kind, bound] : {std::pair(BinaryKind::Max, -INFINITY), std::pair(BinaryKind::Min, INFINITY)})
+      if (auto bounded = matchWithScalar(op.getZ(), kind); bounded && bounded->scalar == bound) {
+        rewriter.replaceOp(op, bounded->other);
+        return success();
+      }
+    return rewriter.notifyMatchFailure(op, "no infinite bound");
+  }
+};
+
 struct RecognizeNormalization : impl::RecognizeNormalizationBase<RecognizeNormalization> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<NormFromQuotient, NormFromScaleShift, AbsorbScaleAndBias<LayerNormOp>, AbsorbScaleAndBias<RmsNormOp>,
+    patterns.add<KeepReducedAxes, RemoveInfiniteBound, NormFromQuotient, NormFromScaleShift, AbsorbScaleAndBias<LayerNormOp>, AbsorbScaleAndBias<RmsNormOp>,
                  SoftmaxFromExp, SafeSoftmax>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

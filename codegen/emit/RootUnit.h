@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Assembles the unit of a kernel with a root op: functors, configuration and entry, in the order that all such families share.
+// Assembles the unit of a kernel with a root op: functors, configuration and entry, in the order that all
+// such families share.
 #pragma once
 #include "UnitText.h"
 #include "gpuc/Codegen/Functor.h"
@@ -25,8 +26,9 @@ inline void setConfig(KernelOp kernel, llvm::StringRef variant,
   kernel.setConfigAttr(list.getDictionary(kernel.getContext()));
 }
 
-/// Element strides in which `value` (in a kernel region) probably lies in memory: those of the buffer it is a view of, else those of
-/// the kernel's first result when it has value's shape, else row-major. A hint for the order of iteration, never for addresses.
+/// Element strides in which `value` (in a kernel region) probably lies in memory: those of the buffer it is a
+/// view of, else those of the kernel's first result when it has value's shape, else row-major. A hint for the
+/// order of iteration, never for addresses.
 inline llvm::SmallVector<int64_t> likelyStrides(KernelOp kernel, mlir::Value value) {
   if (auto view = traceStridedView(value, [&](mlir::Value base) -> llvm::SmallVector<int64_t> {
         if (auto argument = llvm::dyn_cast<mlir::BlockArgument>(base))

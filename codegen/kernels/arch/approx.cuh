@@ -5,7 +5,8 @@
 
 namespace gpuc::arch {
 
-/// ex2.approx.ftz.f32: 2^x within 2 units in the last place; results below 2^-126 are 0, 2^-inf is 0, NaN passes.
+/// ex2.approx.ftz.f32: 2^x within 2 units in the last place; results below 2^-126 are 0, 2^-inf is 0, NaN
+/// passes.
 GPUC_DEVICE float ex2Approx(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

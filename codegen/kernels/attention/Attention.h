@@ -6,7 +6,8 @@
 
 namespace gpuc::attention {
 
-/// q, k, v or the bias as a view of a buffer; strides in elements, per axis of [B, H or G, S or T, D or E or T].
+/// q, k, v or the bias as a view of a buffer; strides in elements, per axis of [B, H or G, S or T, D or E or
+/// T].
 struct Operand {
   unsigned index = 0; ///< operand of the kernel op
   int64_t offset = 0;
@@ -17,7 +18,8 @@ struct Operand {
 struct Problem {
   AttentionOp op;
   DType dtype = DType::F32;
-  int64_t batch = 1, heads = 1, keyHeads = 1, queries = 0, keys = 0, depth = 0, columns = 0; ///< B H G S T D E
+  int64_t batch = 1, heads = 1, keyHeads = 1, queries = 0, keys = 0, depth = 0,
+          columns = 0; ///< B H G S T D E
   Operand q, k, v;
   std::optional<Operand> bias;
   unsigned lanes = 1;

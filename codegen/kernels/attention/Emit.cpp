@@ -11,29 +11,34 @@ namespace attention {
 namespace {
 
 /// "struct NAME": a View of tile_load.cuh. `repeat` heads of the operand follow each other in its rows.
-std::string operandText(StringRef name, const Operand &operand, StringRef type, int64_t extent, int64_t repeat) {
+std::string operandText(StringRef name, const Operand &operand, StringRef type, int64_t extent,
+                        int64_t repeat) {
   const int64_t *s = operand.strides;
-  std::string row = repeat == 1 ? llvm::formatv("i64(r) * {0}", s[2]).str()
-                                : llvm::formatv("i64(r / {0}) * {1} + i64(r % {0}) * {2}", repeat, s[2], s[1]).str();
+  std::string row = repeat == 1
+                        ? llvm::formatv("i64(r) * {0}", s[2]).str()
+                        : llvm::formatv("i64(r / {0}) * {1} + i64(r % {0}) * {2}", repeat, s[2], s[1]).str();
   bool rowsFastest = extent > 1 && s[3] != 1 && (repeat == 1 ? s[2] : std::min(s[1], s[2])) == 1;
-  return llvm::formatv("struct {0} {{\n  using T = {1};\n  static constexpr i64 kOffset = {2}, kBatch = {3}, kHead = {4}, "
-                       "kDepthStride = {5};\n  static constexpr i32 kExtent = {6};\n  static constexpr int kAccess = {7};\n"
-                       "  static constexpr bool kRowsFastest = {8};\n"
-                       "  GPUC_DEVICE static i64 rowOffset(i32 r) {{ return {9}; }\n};\n",
-                       name, type, operand.offset, s[0], s[1], s[3], extent, operand.access, boolText(rowsFastest), row);
+  return llvm::formatv(
+      "struct {0} {{\n  using T = {1};\n  static constexpr i64 kOffset = {2}, kBatch = {3}, kHead = {4}, "
+      "kDepthStride = {5};\n  static constexpr i32 kExtent = {6};\n  static constexpr int kAccess = {7};\n"
+      "  static constexpr bool kRowsFastest = {8};\n"
+      "  GPUC_DEVICE static i64 rowOffset(i32 r) {{ return {9}; }\n};\n",
+      name, type, operand.offset, s[0], s[1], s[3], extent, operand.access, boolText(rowsFastest), row);
 }
 
 std::string biasText(const Problem &p, Type elementType) {
   if (!p.bias)
     return "struct Bias {\n  static constexpr BiasKind kKind = BiasKind::None;\n"
-           "  GPUC_DEVICE int row(i32, i32, i32) const { return 0; }\n  GPUC_DEVICE int at(int, i32) const { return 0; }\n};\n";
+           "  GPUC_DEVICE int row(i32, i32, i32) const { return 0; }\n  GPUC_DEVICE int at(int, i32) const { "
+           "return 0; }\n};\n";
   std::string type = storageTypeName(elementType);
   const int64_t *s = p.bias->strides;
-  return llvm::formatv("struct Bias {{\n  const {0} *in;\n  static constexpr BiasKind kKind = BiasKind::{1};\n"
-                       "  GPUC_DEVICE const {0} *row(i32 b, i32 h, i32 s) const {{\n    (void)b, (void)h, (void)s;\n"
-                       "    return in + ({2} + i64(b) * {3} + i64(h) * {4} + i64(s) * {5});\n  }\n"
-                       "  GPUC_DEVICE {0} at(const {0} *row, i32 t) const {{ (void)t; return row[i64(t) * {6}]; }\n};\n",
-                       type, elementType.isInteger(1) ? "Mask" : "Added", p.bias->offset, s[0], s[1], s[2], s[3]);
+  return llvm::formatv(
+      "struct Bias {{\n  const {0} *in;\n  static constexpr BiasKind kKind = BiasKind::{1};\n"
+      "  GPUC_DEVICE const {0} *row(i32 b, i32 h, i32 s) const {{\n    (void)b, (void)h, (void)s;\n"
+      "    return in + ({2} + i64(b) * {3} + i64(h) * {4} + i64(s) * {5});\n  }\n"
+      "  GPUC_DEVICE {0} at(const {0} *row, i32 t) const {{ (void)t; return row[i64(t) * {6}]; }\n};\n",
+      type, elementType.isInteger(1) ? "Mask" : "Added", p.bias->offset, s[0], s[1], s[2], s[3]);
 }
 
 /// A double as a C++ literal, exact.
@@ -49,23 +54,30 @@ std::string configText(const Problem &p, const Variant &v, unsigned lanes, int64
   std::string acc = computeTypeName(elementTypeOf(op.getQ()));
   // Clamped so that additions stay in range; beyond these every query sees all or no keys.
   int64_t offset = std::clamp<int64_t>(op.getCausalOffset(), -p.queries - 1, p.keys);
-  std::string s = llvm::formatv("struct Config {{\n  using T = {0};\n  using Acc = {1};\n"
-                                "  static constexpr i32 kKeyHeads = {2}, kRepeat = {3}, kQueries = {4}, kKeys = {5};\n",
-                                type, acc, p.keyHeads, p.repeat(), p.queries, p.keys);
-  s += llvm::formatv("  static constexpr double kScale = {0}, kSoftcap = {1};\n", doubleText(op.getScale().convertToDouble()),
+  std::string s =
+      llvm::formatv("struct Config {{\n  using T = {0};\n  using Acc = {1};\n"
+                    "  static constexpr i32 kKeyHeads = {2}, kRepeat = {3}, kQueries = {4}, kKeys = {5};\n",
+                    type, acc, p.keyHeads, p.repeat(), p.queries, p.keys);
+  s += llvm::formatv("  static constexpr double kScale = {0}, kSoftcap = {1};\n",
+                     doubleText(op.getScale().convertToDouble()),
                      doubleText(std::max(0.0, op.getSoftcap().convertToDouble())));
-  s += llvm::formatv("  static constexpr bool kCausal = {0}, kZeroMasked = {1};\n  static constexpr i32 kCausalOffset = {2};\n",
+  s += llvm::formatv("  static constexpr bool kCausal = {0}, kZeroMasked = {1};\n  static constexpr i32 "
+                     "kCausalOffset = {2};\n",
                      boolText(op.getCausal()), boolText(op.getZeroMasked()), offset);
-  s += llvm::formatv("  static constexpr int kBlockM = {0}, kBlockN = {1}, kLanes = {2};\n", v.blockM, v.blockN, lanes);
-  s += llvm::formatv("  static constexpr i32 kBatch = {0}, kColumns = {1}, kSplits = {2}, kSplitTiles = {3};\n", p.batch, p.columns,
-                     splits, ceilDiv(ceilDiv(std::max<int64_t>(p.keys, 1), v.blockN), splits));
+  s += llvm::formatv("  static constexpr int kBlockM = {0}, kBlockN = {1}, kLanes = {2};\n", v.blockM,
+                     v.blockN, lanes);
+  s += llvm::formatv(
+      "  static constexpr i32 kBatch = {0}, kColumns = {1}, kSplits = {2}, kSplitTiles = {3};\n", p.batch,
+      p.columns, splits, ceilDiv(ceilDiv(std::max<int64_t>(p.keys, 1), v.blockN), splits));
   if (v.mma)
-    return s + llvm::formatv("  using Fragments = {0};\n  static constexpr int kWidthD = {1}, kWidthE = {2};\n};\n",
-                             p.dtype == DType::F32 ? "FragmentsTf32" : "Fragments16<" + type + ">", paddedTo16(p.depth),
-                             paddedTo16(p.columns))
+    return s + llvm::formatv(
+                   "  using Fragments = {0};\n  static constexpr int kWidthD = {1}, kWidthE = {2};\n};\n",
+                   p.dtype == DType::F32 ? "FragmentsTf32" : "Fragments16<" + type + ">", paddedTo16(p.depth),
+                   paddedTo16(p.columns))
                    .str();
   SimtShape shape = simtShape(p, v);
-  return s + llvm::formatv("  static constexpr int kRowsM = {0}, kColsN = {1}, kChunkD = {2}, kChunkE = {3}, kColsE = {4};\n};\n",
+  return s + llvm::formatv("  static constexpr int kRowsM = {0}, kColsN = {1}, kChunkD = {2}, kChunkE = {3}, "
+                           "kColsE = {4};\n};\n",
                            shape.rowsM, shape.colsN, shape.chunkD, shape.chunkE, shape.colsE)
                  .str();
 }
@@ -97,9 +109,11 @@ public:
       return failure();
 
     int64_t splits = configInt(kernel, "splits", 1);
-    std::string type = storageTypeName(elementTypeOf(p->op.getQ())), acc = computeTypeName(elementTypeOf(p->op.getQ()));
+    std::string type = storageTypeName(elementTypeOf(p->op.getQ())),
+                acc = computeTypeName(elementTypeOf(p->op.getQ()));
     // Unscaled sums and two numbers of state per row, for every slice.
-    int64_t scratchBytes = splits * p->batch * p->heads * p->queries * (p->columns + 2) * (acc == "double" ? 8 : 4);
+    int64_t scratchBytes =
+        splits * p->batch * p->heads * p->queries * (p->columns + 2) * (acc == "double" ? 8 : 4);
     RootUnit unit(kernel, name(), v->name, "attention/attention.cuh");
     unit.define(operandText("Query", p->q, type, p->depth, p->repeat()));
     unit.define(operandText("Key", p->k, type, p->depth, 1));
@@ -110,7 +124,8 @@ public:
     unit.add("const " + type + " *k", EmittedArg::Kind::Operand, p->k.index);
     unit.add("const " + type + " *v", EmittedArg::Kind::Operand, p->v.index);
     if (p->bias)
-      unit.add("const " + storageTypeName(elementTypeOf(p->op.getBias())) + " *bias", EmittedArg::Kind::Operand, p->bias->index);
+      unit.add("const " + storageTypeName(elementTypeOf(p->op.getBias())) + " *bias",
+               EmittedArg::Kind::Operand, p->bias->index);
     if (splits > 1)
       unit.add(acc + " *sums", EmittedArg::Kind::Scratch, 0, scratchBytes);
     else
@@ -119,7 +134,8 @@ public:
     // Blocks: rows of a key head slowest, then slices of the keys, then chunks of the columns.
     int64_t chunks = v->mma ? 1 : ceilDiv(p->columns, simt.chunkE), threads = v->mma ? v->blockM * 2 : 256;
     int64_t blocks = ceilDiv(p->rows(), v->blockM) * p->batch * p->keyHeads * splits * chunks;
-    std::string body = llvm::formatv("GPUC_SMEM({0}Shared<Config>, shared);\nu32 block = blockIdx.x;\n", v->mma ? "FlashMma" : "FlashSimt");
+    std::string body = llvm::formatv("GPUC_SMEM({0}Shared<Config>, shared);\nu32 block = blockIdx.x;\n",
+                                     v->mma ? "FlashMma" : "FlashSimt");
     std::string split = "0", output = epilogue->construct, last;
     if (chunks > 1)
       body += llvm::formatv("i32 firstE = i32(block % {0}) * {1};\nblock /= {0};\n", chunks, simt.chunkE);
@@ -130,7 +146,8 @@ public:
       split = "split";
       output = "PartialOutput<Config>{sums, split}";
     }
-    body += llvm::formatv("{0}<Config, Query, Key, Value>(shared, q, k, v, Bias{{{1}}, {2}, attentionCoord<Config>(block), {3}{4});\n",
+    body += llvm::formatv("{0}<Config, Query, Key, Value>(shared, q, k, v, Bias{{{1}}, {2}, "
+                          "attentionCoord<Config>(block), {3}{4});\n",
                           v->mma ? "flashMma" : "flashSimt", p->bias ? "bias" : "", output, split, last);
     std::vector<EmittedKernel> result;
     result.push_back(unit.finish(body, blocks, threads, v->mma ? mmaSharedBytes(*p, *v) : simt.sharedBytes));
@@ -141,9 +158,10 @@ public:
       join.add(acc + " *sums", EmittedArg::Kind::Scratch, 0, scratchBytes);
       join.add(*epilogue);
       int64_t items = p->batch * p->heads * p->queries * p->columns / lanes;
-      result.push_back(join.finish(llvm::formatv("joinSlices<Config>(sums, {0}, i64(blockIdx.x) * {1} + threadIdx.x);\n",
-                                                 epilogue->construct, kJoinThreads),
-                                   ceilDiv(items, kJoinThreads), kJoinThreads, 0));
+      result.push_back(
+          join.finish(llvm::formatv("joinSlices<Config>(sums, {0}, i64(blockIdx.x) * {1} + threadIdx.x);\n",
+                                    epilogue->construct, kJoinThreads),
+                      ceilDiv(items, kJoinThreads), kJoinThreads, 0));
     }
     return result;
   }

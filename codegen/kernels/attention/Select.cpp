@@ -67,7 +67,8 @@ FailureOr<Problem> analyze(KernelOp kernel) {
   if (p.isEmpty())
     return p;
   constexpr int64_t kLimit = int64_t(1) << 30;
-  if (p.rows() >= kLimit || p.keys >= kLimit || p.depth >= kLimit || p.columns >= kLimit || p.batch * p.keyHeads >= kLimit)
+  if (p.rows() >= kLimit || p.keys >= kLimit || p.depth >= kLimit || p.columns >= kLimit ||
+      p.batch * p.keyHeads >= kLimit)
     return kernel.emitError("attention extents must stay below 2^30, got ")
            << p.batch << " x " << p.heads << " x " << p.queries << " x " << p.keys;
   int64_t bytes = bitWidth(p.dtype) / 8;
@@ -94,7 +95,8 @@ LogicalResult select(KernelOp kernel, const Target &target) {
     if (mma) {
       if (mmaSharedBytes(*p, v) > target.maxSharedPerBlock)
         continue;
-      // Rows past the end are wasted work: no larger block than needed, and the largest only when it still fills the GPU.
+      // Rows past the end are wasted work: no larger block than needed, and the largest only when it still
+      // fills the GPU.
       if (v.blockM > 16 && rows <= v.blockM / 2)
         continue;
       // Wide accumulators leave registers for few scores.

@@ -6,17 +6,10 @@ namespace gpuc::attention {
 
 static constexpr Variant kVariants[] = {
     //  name            mma    blockM  blockN
-    {"mma128x64",       true,  128,    64},
-    {"mma64x64",        true,  64,     64},
-    {"mma64x32",        true,  64,     32},
-    {"mma32x32",        true,  32,     32},
-    {"mma16x64",        true,  16,     64},
-    {"mma16x32",        true,  16,     32},
-    {"mma16x16",        true,  16,     16},
-    {"simt64x64",       false, 64,     64},
-    {"simt32x32",       false, 32,     32},
-    {"simt16x64",       false, 16,     64},
-    {"simt16x32",       false, 16,     32},
+    {"mma128x64", true, 128, 64}, {"mma64x64", true, 64, 64},   {"mma64x32", true, 64, 32},
+    {"mma32x32", true, 32, 32},   {"mma16x64", true, 16, 64},   {"mma16x32", true, 16, 32},
+    {"mma16x16", true, 16, 16},   {"simt64x64", false, 64, 64}, {"simt32x32", false, 32, 32},
+    {"simt16x64", false, 16, 64}, {"simt16x32", false, 16, 32},
 };
 
 llvm::ArrayRef<Variant> variants() { return kVariants; }
@@ -45,7 +38,8 @@ SimtShape simtShape(const Problem &p, const Variant &v) {
   s.colsE = isDouble ? 2 : 4;
   s.chunkE = isDouble ? 64 : p.columns <= 64 ? 64 : 128;
   s.sharedBytes = (s.chunkD * (v.blockM + pad) + s.chunkD * (v.blockN + pad) + v.blockN * (v.blockM + pad) +
-                   v.blockN * s.chunkE) * bytes;
+                   v.blockN * s.chunkE) *
+                  bytes;
   return s;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fused attention on tensor cores (mma.sync, sm_80 and later), after FlashAttention-2 (Dao 2023): a warp owns 16 rows of
-// queries, keys and values pass through a double-buffered cp.async ring, softmax is online, accumulation is in float.
+// Fused attention on tensor cores (mma.sync, sm_80 and later), after FlashAttention-2 (Dao 2023): a warp owns
+// 16 rows of queries, keys and values pass through a double-buffered cp.async ring, softmax is online,
+// accumulation is in float.
 //
-// Config, beyond score.cuh: T, Acc = float, Fragments (below), kBlockM (16 per warp), kBlockN, kWidthD, kWidthE (D and E rounded up to
-// 16), kKeyHeads, kLanes (of the output), kSplits and kSplitTiles (slices of the keys). Output: store(const float (&y)[kLanes], i32 b, i32 h, i32 s, i32 e).
+// Config, beyond score.cuh: T, Acc = float, Fragments (below), kBlockM (16 per warp), kBlockN, kWidthD,
+// kWidthE (D and E rounded up to 16), kKeyHeads, kLanes (of the output), kSplits and kSplitTiles (slices of
+// the keys). Output: store(const float (&y)[kLanes], i32 b, i32 h, i32 s, i32 e).
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/ldmatrix.cuh"
@@ -37,7 +39,7 @@ template <typename T> struct Fragments16 {
   }
   /// The weights of step `step` (accumulators of pairs of key blocks) as an A fragment.
   template <int N> GPUC_DEVICE static void pack(u32 (&a)[1][4], const float (&p)[N][1][2][4], int step) {
-    const float(&left)[4] = p[step][0][0], (&right)[4] = p[step][0][1];
+    const float (&left)[4] = p[step][0][0], (&right)[4] = p[step][0][1];
     a[0][0] = pair(left[0], left[1]), a[0][1] = pair(left[2], left[3]);
     a[0][2] = pair(right[0], right[1]), a[0][3] = pair(right[2], right[3]);
   }
@@ -49,15 +51,16 @@ template <typename T> struct Fragments16 {
   }
 };
 
-/// f32 rounded to tf32: element loads. Steps of 8. Within a step of the keys, key 2t is index t of the instruction and key 2t+1
-/// is t+4, which is how accumulators lie.
+/// f32 rounded to tf32: element loads. Steps of 8. Within a step of the keys, key 2t is index t of the
+/// instruction and key 2t+1 is t+4, which is how accumulators lie.
 struct FragmentsTf32 {
   using Mma = arch::MmaTf32F32;
   static constexpr int kPad = 4, kStep = 8;
   GPUC_DEVICE static void loadQuery(u32 (&a)[1][4], const float *q, int stride, int step) {
     int lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4 + step * 8;
     a[0][0] = arch::cvtRnaTf32(q[g * stride + t]), a[0][1] = arch::cvtRnaTf32(q[(g + 8) * stride + t]);
-    a[0][2] = arch::cvtRnaTf32(q[g * stride + t + 4]), a[0][3] = arch::cvtRnaTf32(q[(g + 8) * stride + t + 4]);
+    a[0][2] = arch::cvtRnaTf32(q[g * stride + t + 4]),
+    a[0][3] = arch::cvtRnaTf32(q[(g + 8) * stride + t + 4]);
   }
   GPUC_DEVICE static void loadKeys(u32 (&b)[2][2], const float *k, int stride, int step) {
     int lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4 + step * 8;
@@ -76,7 +79,7 @@ struct FragmentsTf32 {
     }
   }
   template <int N> GPUC_DEVICE static void pack(u32 (&a)[1][4], const float (&p)[N][1][2][4], int step) {
-    const float(&block)[4] = p[step / 2][0][step % 2];
+    const float (&block)[4] = p[step / 2][0][step % 2];
     a[0][0] = arch::cvtRnaTf32(block[0]), a[0][1] = arch::cvtRnaTf32(block[2]);
     a[0][2] = arch::cvtRnaTf32(block[1]), a[0][3] = arch::cvtRnaTf32(block[3]);
   }
@@ -84,7 +87,8 @@ struct FragmentsTf32 {
 
 template <typename Config> struct FlashMmaShared {
   using T = typename Config::T;
-  static constexpr int kStrideD = Config::kWidthD + Config::Fragments::kPad, kStrideE = Config::kWidthE + Config::Fragments::kPad;
+  static constexpr int kStrideD = Config::kWidthD + Config::Fragments::kPad,
+                       kStrideE = Config::kWidthE + Config::Fragments::kPad;
   static constexpr int kSlabStride = Config::kWidthE + 4; ///< floats
   struct Ring {
     T q[Config::kBlockM * kStrideD];    // (BLK_M, D)
@@ -93,7 +97,8 @@ template <typename Config> struct FlashMmaShared {
   };
   union {
     Ring ring;
-    float slab[Config::kBlockM / 16][16 * kSlabStride]; // (WARP, 16, E): turns fragments into rows for the stores
+    float slab[Config::kBlockM / 16]
+              [16 * kSlabStride]; // (WARP, 16, E): turns fragments into rows for the stores
   };
 };
 
@@ -111,9 +116,9 @@ GPUC_DEVICE void scoreTile(float (&scores)[kPairsN][1][2][4], const Row (&rows)[
 
 /// Attention of one block of query rows over one slice of the keys. `q`, `k`, `v` are the buffers' bases.
 template <typename Config, typename Q, typename K, typename V, typename Bias, typename Output>
-GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config::T *q, const typename Config::T *k,
-                          const typename Config::T *v, const Bias &bias, const Output &output, AttentionCoord at,
-                          i32 split) {
+GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config::T *q,
+                          const typename Config::T *k, const typename Config::T *v, const Bias &bias,
+                          const Output &output, AttentionCoord at, i32 split) {
   using T = typename Config::T;
   using F = typename Config::Fragments;
   using Mma = typename F::Mma;
@@ -145,9 +150,12 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
 
   i32 wholeKeys = commonKeys<Config>(at.first); // tiles below it need no mask
   if (firstTile < tiles) {
-    requestTile<Q, Config::kBlockM, Config::kWidthD, kStrideD, kThreads>(shared.ring.q, baseQ, at.first, kRows);
-    requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[0], baseK, firstTile * kBlockN, Config::kKeys);
-    requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[0], baseV, firstTile * kBlockN, Config::kKeys);
+    requestTile<Q, Config::kBlockM, Config::kWidthD, kStrideD, kThreads>(shared.ring.q, baseQ, at.first,
+                                                                         kRows);
+    requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[0], baseK, firstTile * kBlockN,
+                                                                 Config::kKeys);
+    requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[0], baseV, firstTile * kBlockN,
+                                                                 Config::kKeys);
   }
   arch::cpAsyncCommit();
   constexpr bool kKeepQuery = kStepsD <= 8; // 32 registers
@@ -159,8 +167,10 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
     int stage = (tile - firstTile) & 1;
     if (tile + 1 < tiles) {
       i32 next = (tile + 1) * kBlockN;
-      requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[stage ^ 1], baseK, next, Config::kKeys);
-      requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[stage ^ 1], baseV, next, Config::kKeys);
+      requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[stage ^ 1], baseK, next,
+                                                                   Config::kKeys);
+      requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[stage ^ 1], baseV, next,
+                                                                   Config::kKeys);
     }
     arch::cpAsyncCommit();
     arch::cpAsyncWait<1>();
@@ -257,7 +267,7 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
     for (int half = 0; half < 2; ++half)
 #pragma unroll
       for (int n = 0; n < 2; ++n) {
-        const float(&o)[4] = out[j][0][n];
+        const float (&o)[4] = out[j][0][n];
         stVec(&shared.slab[warp][(lane / 4 + half * 8) * Shared::kSlabStride + j * 16 + n * 8 + lane % 4 * 2],
               Vec<float, 2>{{o[half * 2] * scales[half], o[half * 2 + 1] * scales[half]}});
       }
@@ -269,7 +279,8 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
     i32 at0 = at.first + warp * 16 + r;
     if (at0 < kRows && e < V::kExtent) {
       Vec<float, kLanes> y = ldVec<kLanes>(&shared.slab[warp][r * Shared::kSlabStride + e]);
-      output.store(y.elements, at.b, at.g * Config::kRepeat + at0 % Config::kRepeat, at0 / Config::kRepeat, e);
+      output.store(y.elements, at.b, at.g * Config::kRepeat + at0 % Config::kRepeat, at0 / Config::kRepeat,
+                   e);
     }
   }
 }

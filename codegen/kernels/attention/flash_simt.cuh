@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Fused attention without tensor cores, for f32, f64 and depths that the tensor core tiles do not hold: 256 threads as 16 x 16, each with
-// kRowsM x kColsN scores; depth passes through shared memory in chunks, so any D; blocks own kChunkE columns of the result, so any E.
+// Fused attention without tensor cores, for f32, f64 and depths that the tensor core tiles do not hold: 256
+// threads as 16 x 16, each with kRowsM x kColsN scores; depth passes through shared memory in chunks, so any
+// D; blocks own kChunkE columns of the result, so any E.
 //
-// Config, beyond score.cuh: T, Acc, kRowsM, kColsN, kBlockM = 16 kRowsM, kBlockN = 16 kColsN, kChunkD, kChunkE (a multiple of
-// 16 kColsE), kColsE, kKeyHeads, kLanes (divides kColsE). Output as in flash_mma.cuh, of Acc.
+// Config, beyond score.cuh: T, Acc, kRowsM, kColsN, kBlockM = 16 kRowsM, kBlockN = 16 kColsN, kChunkD,
+// kChunkE (a multiple of 16 kColsE), kColsE, kKeyHeads, kLanes (divides kColsE). Output as in flash_mma.cuh,
+// of Acc.
 #pragma once
 #include "arch/barrier.cuh"
 #include "attention/split_keys.cuh"
@@ -26,18 +28,20 @@ template <typename View, int kRows, int kDepth, int kStride, int kSize, typename
 GPUC_DEVICE void loadTurned(Acc (&tile)[kSize], const T *base, i32 first, i32 rows, i32 depth) {
 #pragma unroll 4
   for (int item = int(threadIdx.x); item < kRows * kDepth; item += 256) {
-    int r = View::kRowsFastest ? item % kRows : item / kDepth, d = View::kRowsFastest ? item / kRows : item % kDepth;
+    int r = View::kRowsFastest ? item % kRows : item / kDepth,
+        d = View::kRowsFastest ? item / kRows : item % kDepth;
     bool inside = first + r < rows && depth + d < View::kExtent;
     tile[d * kStride + r] =
         inside ? toAcc(base[View::rowOffset(first + r) + i64(depth + d) * View::kDepthStride]) : Acc(0);
   }
 }
 
-/// Attention of one block of query rows over one slice of the keys, and columns [firstE, firstE + kChunkE) of the result.
+/// Attention of one block of query rows over one slice of the keys, and columns [firstE, firstE + kChunkE) of
+/// the result.
 template <typename Config, typename Q, typename K, typename V, typename Bias, typename Output>
-GPUC_DEVICE void flashSimt(FlashSimtShared<Config> &shared, const typename Config::T *q, const typename Config::T *k,
-                           const typename Config::T *v, const Bias &bias, const Output &output, AttentionCoord at,
-                           i32 split, i32 firstE) {
+GPUC_DEVICE void flashSimt(FlashSimtShared<Config> &shared, const typename Config::T *q,
+                           const typename Config::T *k, const typename Config::T *v, const Bias &bias,
+                           const Output &output, AttentionCoord at, i32 split, i32 firstE) {
   using T = typename Config::T;
   using Acc = typename Config::Acc;
   using Shared = FlashSimtShared<Config>;
@@ -70,7 +74,8 @@ GPUC_DEVICE void flashSimt(FlashSimtShared<Config> &shared, const typename Confi
 #pragma unroll
       for (int j = 0; j < kColsN; ++j)
         scores[i][j] = 0;
-    // The values' copy is in flight while the scores are computed: v is free since the barrier that ended the last step.
+    // The values' copy is in flight while the scores are computed: v is free since the barrier that ended the
+    // last step.
 #pragma unroll 4
     for (int item = int(threadIdx.x); item < kBlockN * Config::kChunkE; item += 256) {
       int r = V::kRowsFastest ? item % kBlockN : item / Config::kChunkE;
@@ -80,8 +85,10 @@ GPUC_DEVICE void flashSimt(FlashSimtShared<Config> &shared, const typename Confi
           inside ? toAcc(baseV[V::rowOffset(firstKey + r) + i64(firstE + e) * V::kDepthStride]) : Acc(0);
     }
     for (i32 depth = 0; depth < Q::kExtent; depth += Config::kChunkD) {
-      loadTurned<Q, Config::kBlockM, Config::kChunkD, Shared::kStrideM>(shared.q, baseQ, at.first, kRows, depth);
-      loadTurned<K, kBlockN, Config::kChunkD, Shared::kStrideN>(shared.k, baseK, firstKey, Config::kKeys, depth);
+      loadTurned<Q, Config::kBlockM, Config::kChunkD, Shared::kStrideM>(shared.q, baseQ, at.first, kRows,
+                                                                        depth);
+      loadTurned<K, kBlockN, Config::kChunkD, Shared::kStrideN>(shared.k, baseK, firstKey, Config::kKeys,
+                                                                depth);
       arch::syncThreads();
 #pragma unroll 8
       for (int d = 0; d < Config::kChunkD; ++d) {

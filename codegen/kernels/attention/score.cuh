@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From dot products to attention scores, and the online softmax's bookkeeping. Scores are in units of log2(e), so that weights are
-// powers of two.
+// From dot products to attention scores, and the online softmax's bookkeeping. Scores are in units of
+// log2(e), so that weights are powers of two.
 //
-// Config: kScale, kSoftcap (double; 0: none), kQueries, kKeys, kRepeat (query heads per key head), kCausal, kCausalOffset,
-// kZeroMasked. Row r of a key head's queries is query r / kRepeat of head r % kRepeat.
-// Bias: kKind, row(b, h, s) (address of its row), at(row, t).
+// Config: kScale, kSoftcap (double; 0: none), kQueries, kKeys, kRepeat (query heads per key head), kCausal,
+// kCausalOffset, kZeroMasked. Row r of a key head's queries is query r / kRepeat of head r % kRepeat. Bias:
+// kKind, row(b, h, s) (address of its row), at(row, t).
 #pragma once
 #include "arch/approx.cuh"
 #include "arch/griddep.cuh"
@@ -37,7 +37,8 @@ struct AttentionCoord {
 
 template <typename Config> GPUC_DEVICE AttentionCoord attentionCoord(u32 block) {
   constexpr u32 kTiles = (u32(Config::kQueries) * Config::kRepeat + Config::kBlockM - 1) / Config::kBlockM;
-  u32 tile = kTiles - 1 - block % kTiles, head = block / kTiles; // with a causal mask the last tiles have most keys: first
+  u32 tile = kTiles - 1 - block % kTiles,
+      head = block / kTiles; // with a causal mask the last tiles have most keys: first
   return {i32(head / Config::kKeyHeads), i32(head % Config::kKeyHeads), i32(tile) * Config::kBlockM};
 }
 
@@ -46,7 +47,8 @@ template <typename Config> GPUC_DEVICE i32 visibleKeys(i32 rowEnd) {
   if constexpr (!Config::kCausal) {
     return Config::kKeys;
   } else {
-    i32 lastRow = (rowEnd < Config::kQueries * Config::kRepeat ? rowEnd : Config::kQueries * Config::kRepeat) - 1;
+    i32 lastRow =
+        (rowEnd < Config::kQueries * Config::kRepeat ? rowEnd : Config::kQueries * Config::kRepeat) - 1;
     i32 keys = lastRow / Config::kRepeat + Config::kCausalOffset + 1;
     return keys < 0 ? 0 : keys < Config::kKeys ? keys : Config::kKeys;
   }
@@ -62,8 +64,9 @@ template <typename Config> GPUC_DEVICE i32 commonKeys(i32 row) {
   }
 }
 
-/// One row of scores: which query it is and where its bias lies. Scores times kUnit are in units of log2(e): without a softcap and
-/// a bias they are the dot products themselves, and the factor becomes part of the exponent's multiply-add.
+/// One row of scores: which query it is and where its bias lies. Scores times kUnit are in units of log2(e):
+/// without a softcap and a bias they are the dot products themselves, and the factor becomes part of the
+/// exponent's multiply-add.
 template <typename Config, typename Bias> struct ScoreRow {
   using Acc = typename Config::Acc;
   static constexpr double kLog2e = 1.44269504088896340736;
@@ -96,7 +99,8 @@ template <typename Config, typename Bias> struct ScoreRow {
       return lowest<Acc>();
     if constexpr (Bias::kKind == BiasKind::Added) {
       Acc added = cast<Acc>(bias.at(biasRow, t));
-      x = added == lowest<Acc>() ? added : x + added * Acc(kLog2e); // a hidden key stays hidden whatever its score
+      x = added == lowest<Acc>() ? added
+                                 : x + added * Acc(kLog2e); // a hidden key stays hidden whatever its score
     } else if constexpr (Bias::kKind == BiasKind::Mask) {
       x = bias.at(biasRow, t) ? x : lowest<Acc>();
     }
@@ -107,8 +111,8 @@ template <typename Config, typename Bias> struct ScoreRow {
 /// Running maximum and sum of one row.
 template <typename Acc> struct OnlineSoftmax {
   Acc largest = lowest<Acc>(), sum = Acc(0);
-  /// Takes the maximum of new scores into account. Gives the factor of what has been accumulated, and in `shift` what to
-  /// subtract from scores; both are finite when the row has had no visible key so far.
+  /// Takes the maximum of new scores into account. Gives the factor of what has been accumulated, and in
+  /// `shift` what to subtract from scores; both are finite when the row has had no visible key so far.
   GPUC_DEVICE Acc raise(Acc candidate, Acc &shift) {
     Acc next = LargestOp()(largest, candidate);
     shift = next == lowest<Acc>() ? Acc(0) : next;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Few queries over many keys (Flash-Decoding, Dao et al. 2023): blocks take slices of the keys and leave unscaled sums and the softmax's
-// state; a second launch joins the slices and runs the epilogue.
+// Few queries over many keys (Flash-Decoding, Dao et al. 2023): blocks take slices of the keys and leave
+// unscaled sums and the softmax's state; a second launch joins the slices and runs the epilogue.
 //
 // Config, beyond score.cuh: kBatch, kKeyHeads, kColumns (E), kSplits, kLanes.
 #pragma once
@@ -32,7 +32,8 @@ template <typename Config> struct PartialOutput {
   /// The state of row r of key head (b, g); nothing for rows past the end.
   GPUC_DEVICE void storeState(const OnlineSoftmax<Acc> &state, AttentionCoord at, i32 r) const {
     if (r < Config::kQueries * Config::kRepeat)
-      states(sums)[kRows * split + rowOf(at.b, at.g * Config::kRepeat + r % Config::kRepeat, r / Config::kRepeat)] = state;
+      states(sums)[kRows * split +
+                   rowOf(at.b, at.g * Config::kRepeat + r % Config::kRepeat, r / Config::kRepeat)] = state;
   }
 };
 
@@ -41,7 +42,8 @@ template <typename Config, typename Output>
 GPUC_DEVICE void joinSlices(typename Config::Acc *sums, const Output &output, i64 item) {
   using Acc = typename Config::Acc;
   using Partial = PartialOutput<Config>;
-  constexpr int kLanes = Config::kLanes, kLine = Config::kColumns / kLanes, kHeads = Config::kKeyHeads * Config::kRepeat;
+  constexpr int kLanes = Config::kLanes, kLine = Config::kColumns / kLanes,
+                kHeads = Config::kKeyHeads * Config::kRepeat;
   if (item >= Partial::kRows * kLine)
     return;
   i64 row = item / kLine;
@@ -65,7 +67,8 @@ GPUC_DEVICE void joinSlices(typename Config::Acc *sums, const Output &output, i6
 #pragma unroll
   for (int l = 0; l < kLanes; ++l)
     y[l] *= scale;
-  output.store(y, i32(row / (i64(kHeads) * Config::kQueries)), i32(row / Config::kQueries % kHeads), i32(row % Config::kQueries), e);
+  output.store(y, i32(row / (i64(kHeads) * Config::kQueries)), i32(row / Config::kQueries % kHeads),
+               i32(row % Config::kQueries), e);
 }
 
 } // namespace gpuc

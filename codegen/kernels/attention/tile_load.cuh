@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Copies rows of a strided operand to shared memory: cp.async where depth is contiguous and aligned, else elements.
+// Copies rows of a strided operand to shared memory: cp.async where depth is contiguous and aligned, else
+// elements.
 //
-// View: T, kBatch, kHead (strides), rowOffset(r), kDepthStride, kOffset, kExtent (depth), kAccess (elements per access),
-// kRowsFastest (element-wise copies walk along the rows).
+// View: T, kBatch, kHead (strides), rowOffset(r), kDepthStride, kOffset, kExtent (depth), kAccess (elements
+// per access), kRowsFastest (element-wise copies walk along the rows).
 #pragma once
 #include "arch/cp_async.cuh"
 #include "common/types.cuh"
 
 namespace gpuc {
 
-/// Rows [first, first + kRows) of the `rows` rows at `base`, kWidth deep with zeros past the end, to tile[r * kStride + d].
-/// All kThreads threads; asynchronous: wait with cpAsyncWait and a barrier.
+/// Rows [first, first + kRows) of the `rows` rows at `base`, kWidth deep with zeros past the end, to tile[r *
+/// kStride + d]. All kThreads threads; asynchronous: wait with cpAsyncWait and a barrier.
 template <typename View, int kRows, int kWidth, int kStride, int kThreads, typename T>
 GPUC_DEVICE void requestTile(T (&tile)[kRows * kStride], const T *base, i32 first, i32 rows) {
   constexpr int kAccess = View::kAccess, kBytes = kAccess * int(sizeof(T));

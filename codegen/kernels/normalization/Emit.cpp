@@ -10,7 +10,8 @@ namespace gpuc {
 namespace normalization {
 namespace {
 
-/// What all forms need: both functors, the names of types, and how a template's coordinates become the functors'.
+/// What all forms need: both functors, the names of types, and how a template's coordinates become the
+/// functors'.
 struct Parts {
   EmittedFunctor prologue, epilogue;
   std::string acc, index;
@@ -33,7 +34,8 @@ FailureOr<Parts> makeParts(KernelOp kernel, const Problem &p, unsigned lanes) {
   parts.acc = computeTypeName(elementTypeOf(p.x));
   parts.accBytes = elementTypeOf(p.x).isF64() ? 8 : 4;
   auto prologue = emitPrologue(kernel, p.x, functorShape(p, "Prologue", lanes, parts.index));
-  auto epilogue = emitEpilogue(kernel, {p.root->getResult(0)}, functorShape(p, "Epilogue", lanes, parts.index));
+  auto epilogue =
+      emitEpilogue(kernel, {p.root->getResult(0)}, functorShape(p, "Epilogue", lanes, parts.index));
   if (failed(prologue) || failed(epilogue))
     return failure();
   parts.prologue = *prologue;
@@ -46,36 +48,41 @@ std::string groupCoordinates(const Problem &p) {
   int64_t perGroup = p.axis / p.groups;
   std::string divisor = std::to_string(p.channelsFastest ? perGroup : p.inner);
   std::string quotient = "col / " + divisor, rest = "col % " + divisor;
-  return llvm::formatv("    Index n = row / {0}, channel = row % {0} * {1} + {2}, position = {3};\n", p.groups, perGroup,
-                       p.channelsFastest ? rest : quotient, p.channelsFastest ? quotient : rest);
+  return llvm::formatv("    Index n = row / {0}, channel = row % {0} * {1} + {2}, position = {3};\n",
+                       p.groups, perGroup, p.channelsFastest ? rest : quotient,
+                       p.channelsFastest ? quotient : rest);
 }
 
 /// The statement that declares the channel of (row, col) of a group norm.
 std::string channelText(const Problem &p) {
   int64_t perGroup = p.axis / p.groups;
-  return llvm::formatv("    Index channel = row % {0} * {1} + col {2} {3};\n", p.groups, perGroup, p.channelsFastest ? "%" : "/",
-                       p.channelsFastest ? perGroup : p.inner);
+  return llvm::formatv("    Index channel = row % {0} * {1} + col {2} {3};\n", p.groups, perGroup,
+                       p.channelsFastest ? "%" : "/", p.channelsFastest ? perGroup : p.inner);
 }
 
 /// "struct Source" (or "struct Sink") of rows: the functor at (row, col).
 std::string rowAccessText(const Problem &p, unsigned lanes, bool isSource) {
-  std::string before = p.isGroupNorm ? groupCoordinates(p) : "", coords = p.isGroupNorm ? "n, channel, position" : "row, col";
-  StringRef functor = isSource ? "prologue" : "epilogue", name = isSource ? "load" : "store", value = isSource ? "x" : "y";
-  return llvm::formatv("struct {0} {{\n  {1} {2};\n  GPUC_DEVICE void {3}({4} (&{5})[{6}], Index row, Index col) const {{\n{7}"
-                       "    {2}.{3}({5}, {8});\n  }\n};\n",
-                       isSource ? "Source" : "Sink", isSource ? "Prologue" : "Epilogue", functor, name,
-                       isSource ? "Real" : "const Real", value, lanes, before, coords);
+  std::string before = p.isGroupNorm ? groupCoordinates(p) : "",
+              coords = p.isGroupNorm ? "n, channel, position" : "row, col";
+  StringRef functor = isSource ? "prologue" : "epilogue", name = isSource ? "load" : "store",
+            value = isSource ? "x" : "y";
+  return llvm::formatv(
+      "struct {0} {{\n  {1} {2};\n  GPUC_DEVICE void {3}({4} (&{5})[{6}], Index row, Index col) const {{\n{7}"
+      "    {2}.{3}({5}, {8});\n  }\n};\n",
+      isSource ? "Source" : "Sink", isSource ? "Prologue" : "Epilogue", functor, name,
+      isSource ? "Real" : "const Real", value, lanes, before, coords);
 }
 
-/// A parameter (scale or bias) of the affine part: its functor and the statements that load Acc `name`[lanes] at (row, col).
+/// A parameter (scale or bias) of the affine part: its functor and the statements that load Acc `name`[lanes]
+/// at (row, col).
 struct Parameter {
   EmittedFunctor functor;
   std::string load;
 };
 
 /// Scale or bias of a layer or RMS norm, which broadcasts to x's trailing axes.
-FailureOr<Parameter> trailingParameter(KernelOp kernel, const Problem &p, Value value, StringRef name, unsigned lanes,
-                                       StringRef index) {
+FailureOr<Parameter> trailingParameter(KernelOp kernel, const Problem &p, Value value, StringRef name,
+                                       unsigned lanes, StringRef index) {
   FunctorShape shape;
   shape.name = name == "scale" ? "Scale" : "Bias";
   shape.indexType = index.str();
@@ -107,9 +114,10 @@ FailureOr<Parameter> trailingParameter(KernelOp kernel, const Problem &p, Value 
       shape.groups = {{}};
       coords = "0";
     }
-    result.load = llvm::formatv("    Real {0}[{1}];\n#pragma unroll\n    for (int l = 0; l < {1}; ++l) {{\n      Real one[1];\n"
-                                "      {0}Of.load(one, {2});\n      {0}[l] = one[0];\n    }\n",
-                                name, lanes, coords);
+    result.load = llvm::formatv(
+        "    Real {0}[{1}];\n#pragma unroll\n    for (int l = 0; l < {1}; ++l) {{\n      Real one[1];\n"
+        "      {0}Of.load(one, {2});\n      {0}[l] = one[0];\n    }\n",
+        name, lanes, coords);
   }
   auto functor = emitPrologue(kernel, value, shape);
   if (failed(functor))
@@ -119,8 +127,8 @@ FailureOr<Parameter> trailingParameter(KernelOp kernel, const Problem &p, Value 
 }
 
 /// Scale or bias of a group norm: one number per channel.
-FailureOr<Parameter> channelParameter(KernelOp kernel, const Problem &p, Value value, StringRef name, unsigned lanes,
-                                      StringRef index) {
+FailureOr<Parameter> channelParameter(KernelOp kernel, const Problem &p, Value value, StringRef name,
+                                      unsigned lanes, StringRef index) {
   FunctorShape shape;
   shape.name = name == "scale" ? "Scale" : "Bias";
   shape.indexType = index.str();
@@ -134,14 +142,16 @@ FailureOr<Parameter> channelParameter(KernelOp kernel, const Problem &p, Value v
   if (p.channelsFastest)
     result.load = llvm::formatv("    Real {0}[{1}];\n    {0}Of.load({0}, channel);\n", name, lanes);
   else
-    result.load = llvm::formatv("    Real {0}[{1}], {0}One[1];\n    {0}Of.load({0}One, channel);\n#pragma unroll\n"
-                                "    for (int l = 0; l < {1}; ++l)\n      {0}[l] = {0}One[0];\n",
-                                name, lanes);
+    result.load =
+        llvm::formatv("    Real {0}[{1}], {0}One[1];\n    {0}Of.load({0}One, channel);\n#pragma unroll\n"
+                      "    for (int l = 0; l < {1}; ++l)\n      {0}[l] = {0}One[0];\n",
+                      name, lanes);
   return result;
 }
 
 /// "struct Affine" and how to make it.
-FailureOr<std::string> defineAffine(KernelOp kernel, const Problem &p, unsigned lanes, StringRef index, RootUnit &unit) {
+FailureOr<std::string> defineAffine(KernelOp kernel, const Problem &p, unsigned lanes, StringRef index,
+                                    RootUnit &unit) {
   std::string members, loads, formula = "y[l]", construct;
   for (auto [value, name] : {std::pair(p.scale, StringRef("scale")), std::pair(p.bias, StringRef("bias"))}) {
     if (!value)
@@ -159,10 +169,13 @@ FailureOr<std::string> defineAffine(KernelOp kernel, const Problem &p, unsigned 
   std::string body;
   if (!loads.empty())
     body = (p.isGroupNorm ? channelText(p) : "") + loads +
-           llvm::formatv("#pragma unroll\n    for (int l = 0; l < {0}; ++l)\n      y[l] = {1};\n", lanes, formula).str();
-  unit.define(llvm::formatv("struct Affine {{\n{0}  GPUC_DEVICE void apply(Real (&y)[{1}], Index row, Index col) const {{\n{2}"
-                            "  }\n};\n",
-                            members, lanes, body));
+           llvm::formatv("#pragma unroll\n    for (int l = 0; l < {0}; ++l)\n      y[l] = {1};\n", lanes,
+                         formula)
+               .str();
+  unit.define(llvm::formatv(
+      "struct Affine {{\n{0}  GPUC_DEVICE void apply(Real (&y)[{1}], Index row, Index col) const {{\n{2}"
+      "  }\n};\n",
+      members, lanes, body));
   return "Affine{" + construct + "}";
 }
 
@@ -175,11 +188,12 @@ RootUnit beginRows(KernelOp kernel, const Problem &p, const Parts &parts, int64_
   unsigned lanes = unsigned(configInt(kernel, "lanes", 1));
   RootUnit unit(kernel, "normalization", configString(kernel, "variant"), "normalization/normalization.cuh");
   unit.define(llvm::formatv("using Index = {0};\nusing Real = {1};\n", parts.index, parts.acc));
-  unit.define(llvm::formatv("struct Config {{\n  using Acc = {0};\n  using Index = {1};\n"
-                            "  static constexpr Index kRows = {2}, kCols = {3};\n"
-                            "  static constexpr int kTeam = {4}, kTeams = {5}, kVectors = {6}, kLanes = {7}, kChunks = {8};\n};\n",
-                            parts.acc, parts.index, p.rows, p.cols, configInt(kernel, "team", 32), configInt(kernel, "teams", 1),
-                            configInt(kernel, "vectors"), lanes, chunks));
+  unit.define(llvm::formatv(
+      "struct Config {{\n  using Acc = {0};\n  using Index = {1};\n"
+      "  static constexpr Index kRows = {2}, kCols = {3};\n"
+      "  static constexpr int kTeam = {4}, kTeams = {5}, kVectors = {6}, kLanes = {7}, kChunks = {8};\n};\n",
+      parts.acc, parts.index, p.rows, p.cols, configInt(kernel, "team", 32), configInt(kernel, "teams", 1),
+      configInt(kernel, "vectors"), lanes, chunks));
   unit.add(parts.prologue);
   unit.define(rowAccessText(p, lanes, true));
   return unit;
@@ -195,16 +209,18 @@ FailureOr<std::vector<EmittedKernel>> emitRows(KernelOp kernel, const Problem &p
   if (failed(parts))
     return failure();
   std::string centre = boolText(!isa<RmsNormOp>(p.root)), moments = "Moments<" + parts->acc + "> *moments";
-  std::string begin = llvm::formatv("GPUC_SMEM(RowTeam<Config>::Shared, shared);\nSource source{{{0}};\n", parts->prologue.construct);
+  std::string begin = llvm::formatv("GPUC_SMEM(RowTeam<Config>::Shared, shared);\nSource source{{{0}};\n",
+                                    parts->prologue.construct);
   int64_t momentsBytes = p.rows * chunks * 2 * parts->accBytes;
   std::vector<EmittedKernel> result;
   if (isSplit) {
     RootUnit first = beginRows(kernel, p, *parts, chunks);
     first.add(moments, EmittedArg::Kind::Scratch, 0, momentsBytes);
-    result.push_back(first.finish(begin + llvm::formatv("partialMoments<Config, {0}>(shared, source, moments, i64(blockIdx.x));\n",
-                                                        centre)
-                                              .str(),
-                                  p.rows * chunks, team, sharedBytes));
+    result.push_back(first.finish(
+        begin +
+            llvm::formatv("partialMoments<Config, {0}>(shared, source, moments, i64(blockIdx.x));\n", centre)
+                .str(),
+        p.rows * chunks, team, sharedBytes));
   }
   RootUnit unit = beginRows(kernel, p, *parts, chunks);
   unit.add(parts->epilogue);
@@ -220,14 +236,17 @@ FailureOr<std::vector<EmittedKernel>> emitRows(KernelOp kernel, const Problem &p
     std::string epsilon = realLiteral(elementTypeOf(p.x), p.epsilon);
     if (isSplit) {
       unit.add("const " + moments, EmittedArg::Kind::Scratch, 0, momentsBytes);
-      body += llvm::formatv("applyMoments<Config, {0}>(shared, source, affine, sink, moments, {1}, i64(blockIdx.x));\n", centre, epsilon);
+      body += llvm::formatv(
+          "applyMoments<Config, {0}>(shared, source, affine, sink, moments, {1}, i64(blockIdx.x));\n", centre,
+          epsilon);
     } else {
       body += llvm::formatv("MomentsOp<{0}, Affine, Real> op{{affine, {1}};\n", centre, epsilon);
     }
   }
   if (!isSplit)
     body += "normalizeRows<Config>(shared, source, op, sink, Index(blockIdx.x));\n";
-  result.push_back(unit.finish(body, isSplit ? p.rows * chunks : ceilDiv(p.rows, teams), team * teams, sharedBytes));
+  result.push_back(
+      unit.finish(body, isSplit ? p.rows * chunks : ceilDiv(p.rows, teams), team * teams, sharedBytes));
   return result;
 }
 
@@ -244,10 +263,11 @@ FailureOr<EmittedKernel> emitColumns(KernelOp kernel, const Problem &p) {
                             parts->acc, parts->index, p.outer, p.axis, p.inner, width, slices, lanes));
   unit.add(parts->prologue);
   unit.add(parts->epilogue);
-  std::string body = llvm::formatv("GPUC_SMEM(SoftmaxColumnShared<Config>, shared);\nsoftmaxColumns<Config, {0}>(shared, {1}, {2}, "
-                                   "{3}(blockIdx.x));\n",
-                                   softmaxType(cast<SoftmaxOp>(p.root)), parts->prologue.construct,
-                                   parts->epilogue.construct, parts->index);
+  std::string body = llvm::formatv(
+      "GPUC_SMEM(SoftmaxColumnShared<Config>, shared);\nsoftmaxColumns<Config, {0}>(shared, {1}, {2}, "
+      "{3}(blockIdx.x));\n",
+      softmaxType(cast<SoftmaxOp>(p.root)), parts->prologue.construct, parts->epilogue.construct,
+      parts->index);
   int64_t tiles = ceilDiv(p.inner, width * lanes);
   return unit.finish(body, p.outer * tiles, width * slices, 2 * width * slices * lanes * parts->accBytes);
 }
@@ -262,17 +282,20 @@ FailureOr<EmittedKernel> emitWindow(KernelOp kernel, const Problem &p) {
   RootUnit unit(kernel, "normalization", configString(kernel, "variant"), "normalization/normalization.cuh");
   // A window wider than both sides of the channels is the whole axis.
   int64_t size = std::min<int64_t>(op.getSize(), 2 * p.axis + 1);
-  unit.define(llvm::formatv("struct Config {{\n  using Acc = {0};\n  using Index = {1};\n"
-                            "  static constexpr Index kBatch = {2}, kChannels = {3}, kSpatial = {4}, kSize = {5};\n"
-                            "  static constexpr int kLanes = {6};\n  static constexpr bool kChannelsFastest = {7};\n};\n",
-                            parts->acc, parts->index, p.outer, p.axis, p.inner, size, lanes, boolText(p.channelsFastest)));
+  unit.define(llvm::formatv(
+      "struct Config {{\n  using Acc = {0};\n  using Index = {1};\n"
+      "  static constexpr Index kBatch = {2}, kChannels = {3}, kSpatial = {4}, kSize = {5};\n"
+      "  static constexpr int kLanes = {6};\n  static constexpr bool kChannelsFastest = {7};\n};\n",
+      parts->acc, parts->index, p.outer, p.axis, p.inner, size, lanes, boolText(p.channelsFastest)));
   unit.add(parts->prologue);
   unit.add(parts->epilogue);
   Type type = elementTypeOf(p.x);
-  std::string body = llvm::formatv(
-      "localResponse<Config>({0}, {1}, {2}, {3}, {4}, i64(blockIdx.x) * {5} + threadIdx.x);\n", parts->prologue.construct,
-      parts->epilogue.construct, realLiteral(type, op.getAlpha().convertToDouble() / double(op.getSize())),
-      realLiteral(type, op.getBeta().convertToDouble()), realLiteral(type, op.getBias().convertToDouble()), threads);
+  std::string body =
+      llvm::formatv("localResponse<Config>({0}, {1}, {2}, {3}, {4}, i64(blockIdx.x) * {5} + threadIdx.x);\n",
+                    parts->prologue.construct, parts->epilogue.construct,
+                    realLiteral(type, op.getAlpha().convertToDouble() / double(op.getSize())),
+                    realLiteral(type, op.getBeta().convertToDouble()),
+                    realLiteral(type, op.getBias().convertToDouble()), threads);
   return unit.finish(body, ceilDiv(p.outer * p.axis * p.inner / lanes, threads), threads, 0);
 }
 

@@ -15,8 +15,8 @@ enum class Form : uint8_t {
 /// One way to run rows; row.cuh.
 struct RowVariant {
   llvm::StringLiteral name;
-  int64_t team;     ///< threads per row at most
-  int64_t perThread;///< elements per thread at most; 0: any number, streamed
+  int64_t team;      ///< threads per row at most
+  int64_t perThread; ///< elements per thread at most; 0: any number, streamed
 };
 llvm::ArrayRef<RowVariant> rowVariants();
 
@@ -26,13 +26,13 @@ struct Problem {
   mlir::Value x, scale, bias;
   Form form = Form::Rows;
   bool isGroupNorm = false;
-  bool channelsFastest = false;   ///< group norm and LRN: channels are consecutive in memory
-  int64_t rows = 1, cols = 1;     ///< Rows
+  bool channelsFastest = false;           ///< group norm and LRN: channels are consecutive in memory
+  int64_t rows = 1, cols = 1;             ///< Rows
   int64_t outer = 1, axis = 1, inner = 1; ///< Columns; LRN and group norm: batch, channels, spatial
-  int64_t groups = 1;             ///< group norm
+  int64_t groups = 1;                     ///< group norm
   llvm::SmallVector<llvm::SmallVector<unsigned>> axes; ///< groups of the functors
   unsigned laneGroup = 0;
-  unsigned lanes = 1;             ///< most lanes that loads and stores allow
+  unsigned lanes = 1; ///< most lanes that loads and stores allow
   double epsilon = 0;
 };
 mlir::FailureOr<Problem> analyze(KernelOp kernel);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Analysis of normalisations and choice of the variant: rows in a warp's or a block's registers, streamed rows, columns.
+// Analysis of normalisations and choice of the variant: rows in a warp's or a block's registers, streamed
+// rows, columns.
 #include "Normalization.h"
 
 using namespace mlir;
@@ -7,7 +8,8 @@ using namespace mlir;
 namespace gpuc::normalization {
 namespace {
 
-/// Softmax: rows when the axis is the fastest one of extent above 1, else columns whose fast axes are those below the axis.
+/// Softmax: rows when the axis is the fastest one of extent above 1, else columns whose fast axes are those
+/// below the axis.
 void analyzeSoftmax(KernelOp kernel, SoftmaxOp op, Problem &p) {
   auto shape = shapeOf(p.x);
   auto strides = likelyStrides(kernel, p.x);
@@ -15,8 +17,11 @@ void analyzeSoftmax(KernelOp kernel, SoftmaxOp op, Problem &p) {
   SmallVector<unsigned> outer, inner;
   for (unsigned d = 0; d < shape.size(); ++d)
     if (d != axis)
-      (shape[d] > 1 && shape[axis] > 1 && strides[d] != 0 && strides[d] < strides[axis] ? inner : outer).push_back(d);
-  llvm::sort(inner, [&](unsigned a, unsigned b) { return strides[a] != strides[b] ? strides[a] > strides[b] : a < b; });
+      (shape[d] > 1 && shape[axis] > 1 && strides[d] != 0 && strides[d] < strides[axis] ? inner : outer)
+          .push_back(d);
+  llvm::sort(inner, [&](unsigned a, unsigned b) {
+    return strides[a] != strides[b] ? strides[a] > strides[b] : a < b;
+  });
   if (inner.empty()) {
     p.rows = extentOf(shape, outer);
     p.cols = shape[axis];
@@ -99,11 +104,13 @@ FailureOr<Problem> analyze(KernelOp kernel) {
       return p;
     }
   } else {
-    return kernel.emitError("a normalization kernel needs softmax, layer_norm, rms_norm, group_norm or lrn as its root");
+    return kernel.emitError(
+        "a normalization kernel needs softmax, layer_norm, rms_norm, group_norm or lrn as its root");
   }
   const auto &laneAxes = p.axes[p.laneGroup];
   if (!laneAxes.empty() && tensorType(p.x).getNumElements() > 0)
-    p.lanes = std::min(maxLanes(kernel, p.x, laneAxes.back()), maxLanes(kernel, p.root->getResult(0), laneAxes.back()));
+    p.lanes = std::min(maxLanes(kernel, p.x, laneAxes.back()),
+                       maxLanes(kernel, p.root->getResult(0), laneAxes.back()));
   if (p.isGroupNorm && p.channelsFastest)
     while (p.axis / p.groups % p.lanes != 0)
       p.lanes /= 2;
@@ -135,14 +142,17 @@ static void selectRows(KernelOp kernel, const Problem &p, const Target &target) 
     while (team <= 32 && teams * team < 128 && ceilDiv(p.rows, teams) > 4 * target.numSMs)
       teams *= 2;
     setConfig(kernel, v.name,
-              {{"team", team}, {"teams", teams}, {"vectors", streamed ? 0 : ceilDiv(accesses, team)},
+              {{"team", team},
+               {"teams", teams},
+               {"vectors", streamed ? 0 : ceilDiv(accesses, team)},
                {"lanes", p.lanes}});
     return;
   }
 }
 
 static void selectColumns(KernelOp kernel, const Problem &p, const Target &target) {
-  int64_t vectors = p.inner / p.lanes, width = std::min<int64_t>(powerOfTwoAbove(vectors), 32), slices = 256 / width;
+  int64_t vectors = p.inner / p.lanes, width = std::min<int64_t>(powerOfTwoAbove(vectors), 32),
+          slices = 256 / width;
   while (slices > 1 && slices / 2 >= p.axis && slices / 2 * width >= 32)
     slices /= 2;
   while (slices > 1 && slices * width > 64 && slices * 4 > p.axis &&

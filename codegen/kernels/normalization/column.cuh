@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Softmax along an axis that is not the fastest one: neighbouring threads own neighbouring columns, slices of the block share the
-// axis, and a running maximum and sum make do with two passes.
+// Softmax along an axis that is not the fastest one: neighbouring threads own neighbouring columns, slices of
+// the block share the axis, and a running maximum and sum make do with two passes.
 //
 // Config: Acc, Index, kOuter, kAxis, kInner, kLanes (divides kInner), kThreadsInner, kSlices.
 // Source: load(Acc (&x)[kLanes], Index outer, Index axis, Index inner). Sink: store, likewise.

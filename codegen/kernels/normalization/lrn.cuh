@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Local response normalisation across channels: one thread per kLanes outputs; neighbours share the window through the caches.
+// Local response normalisation across channels: one thread per kLanes outputs; neighbours share the window
+// through the caches.
 //
-// Config: Acc, Index, kBatch, kChannels, kSpatial, kLanes (divides kSpatial), kThreads, kChannelsFastest (order of the
-// threads), kSize. Source: load(Acc (&x)[kLanes], Index n, Index channel, Index position). Sink: store, likewise.
+// Config: Acc, Index, kBatch, kChannels, kSpatial, kLanes (divides kSpatial), kThreads, kChannelsFastest
+// (order of the threads), kSize. Source: load(Acc (&x)[kLanes], Index n, Index channel, Index position).
+// Sink: store, likewise.
 #pragma once
 #include "common/math.cuh"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Normalisations of rows. A team (2^n lanes of a warp, or a block) owns a row, keeps it in registers when it fits and
-// otherwise evaluates its elements again in every pass.
+// Normalisations of rows. A team (2^n lanes of a warp, or a block) owns a row, keeps it in registers when it
+// fits and otherwise evaluates its elements again in every pass.
 //
-// Config: Acc (float or double), Index, kRows, kCols, kTeam (threads per row: a power of two up to 32, or all threads of the
-// block), kTeams (rows per block), kVectors (vectors of a thread; 0: the row is streamed), kLanes (divides kCols).
-// Source: load(Acc (&x)[kLanes], Index row, Index col). Sink: store(const Acc (&y)[kLanes], Index row, Index col).
+// Config: Acc (float or double), Index, kRows, kCols, kTeam (threads per row: a power of two up to 32, or all
+// threads of the block), kTeams (rows per block), kVectors (vectors of a thread; 0: the row is streamed),
+// kLanes (divides kCols). Source: load(Acc (&x)[kLanes], Index row, Index col). Sink: store(const Acc
+// (&y)[kLanes], Index row, Index col).
 #pragma once
 #include "common/reduce.cuh"
 
@@ -181,9 +182,9 @@ template <bool kLog, bool kZeroMasked> struct SoftmaxOp {
   }
 };
 
-/// (x - mean) / sqrt(variance + epsilon), then the affine part; kCentre false leaves the mean out (RMS). Sums are taken relative
-/// to the row's first element, so a constant row has variance 0.
-/// Affine: apply(Acc (&y)[kLanes], Index row, Index col).
+/// (x - mean) / sqrt(variance + epsilon), then the affine part; kCentre false leaves the mean out (RMS). Sums
+/// are taken relative to the row's first element, so a constant row has variance 0. Affine: apply(Acc
+/// (&y)[kLanes], Index row, Index col).
 template <bool kCentre, typename Affine, typename AccT> struct MomentsOp {
   const Affine &affine;
   AccT epsilon;
@@ -229,7 +230,8 @@ template <typename Config, typename Source, typename Op, typename Sink>
 GPUC_DEVICE void normalizeRows(typename RowTeam<Config>::Shared &shared, const Source &source, const Op &op,
                                const Sink &sink, typename Config::Index block) {
   using Index = typename Config::Index;
-  using Row = typename Select<(Config::kVectors > 0), RegisterRow<Config, Source>, StreamedRow<Config, Source>>::type;
+  using Row =
+      typename Select<(Config::kVectors > 0), RegisterRow<Config, Source>, StreamedRow<Config, Source>>::type;
   SizedRowTeam<Config> team{{shared}};
   Index r = block * Config::kTeams + Index(threadIdx.x) / Config::kTeam;
   bool live = Config::kRows % Config::kTeams == 0 || r < Config::kRows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Few long rows (group norms of images): blocks take the moments of chunks, and a second launch joins them (Chan, Golub, LeVeque 1979)
-// and normalises. Sums are relative to an element or a chunk's mean, so a constant row has variance 0.
+// Few long rows (group norms of images): blocks take the moments of chunks, and a second launch joins them
+// (Chan, Golub, LeVeque 1979) and normalises. Sums are relative to an element or a chunk's mean, so a
+// constant row has variance 0.
 //
 // Config as in row.cuh with kTeam = all threads, kVectors > 0 (of a chunk), and kChunks = chunks per row.
 #pragma once
@@ -18,13 +19,16 @@ template <typename Config> struct RowChunk {
   static constexpr Index kStep = Index(Config::kTeam) * Config::kLanes, kChunk = kStep * Config::kVectors;
   Index row, chunk;
 
-  GPUC_DEVICE explicit RowChunk(i64 block) : row(Index(block / Config::kChunks)), chunk(Index(block % Config::kChunks)) {}
+  GPUC_DEVICE explicit RowChunk(i64 block)
+      : row(Index(block / Config::kChunks)), chunk(Index(block % Config::kChunks)) {}
   GPUC_DEVICE static Index elements(Index chunk) {
     Index rest = Index(Config::kCols) - chunk * kChunk;
     return rest < kChunk ? rest : kChunk;
   }
   /// Column of the thread's vector v; at least kCols when there is none.
-  GPUC_DEVICE Index col(int v) const { return chunk * kChunk + v * kStep + Index(threadIdx.x) * Config::kLanes; }
+  GPUC_DEVICE Index col(int v) const {
+    return chunk * kChunk + v * kStep + Index(threadIdx.x) * Config::kLanes;
+  }
 };
 
 /// kCentre false: the mean is taken as 0 (RMS).
@@ -64,8 +68,10 @@ GPUC_DEVICE void partialMoments(typename RowTeam<Config>::Shared &shared, const 
 
 /// Joins a row's moments and normalises one chunk.
 template <typename Config, bool kCentre, typename Source, typename Affine, typename Sink>
-GPUC_DEVICE void applyMoments(typename RowTeam<Config>::Shared &shared, const Source &source, const Affine &affine, const Sink &sink,
-                              const Moments<typename Config::Acc> *moments, typename Config::Acc epsilon, i64 block) {
+GPUC_DEVICE void applyMoments(typename RowTeam<Config>::Shared &shared, const Source &source,
+                              const Affine &affine, const Sink &sink,
+                              const Moments<typename Config::Acc> *moments, typename Config::Acc epsilon,
+                              i64 block) {
   using Acc = typename Config::Acc;
   constexpr int kLanes = Config::kLanes, kVectors = Config::kVectors;
   RowTeam<Config> team{shared};

@@ -20,13 +20,15 @@ std::string perAxis(StringRef name, ArrayRef<int64_t> numbers) {
 
 std::string configText(const Problem &p, unsigned lanes, StringRef index, int64_t items) {
   auto shape = shapeOf(p.x);
-  std::string s = llvm::formatv("struct Config {{\n  using Acc = {0};\n  using Index = {1};\n"
-                                "  static constexpr int kRank = {2}, kLanes = {3}, kLoadLanes = {4};\n"
-                                "  static constexpr bool kChannelLanes = {5};\n  static constexpr i64 kItems = {6}, kChannels = {7};\n",
-                                computeTypeName(elementTypeOf(p.x)), index, p.spatialRank(), lanes,
-                                p.channelsFastest ? lanes : 1, boolText(p.channelsFastest), items, shape[1]);
-  return s + perAxis("extent", shape.drop_front(2)) + perAxis("kernel", p.kernel) + perAxis("stride", p.strides) +
-         perAxis("low", p.low) + perAxis("high", p.high) + perAxis("dilation", p.dilations) + "};\n";
+  std::string s = llvm::formatv(
+      "struct Config {{\n  using Acc = {0};\n  using Index = {1};\n"
+      "  static constexpr int kRank = {2}, kLanes = {3}, kLoadLanes = {4};\n"
+      "  static constexpr bool kChannelLanes = {5};\n  static constexpr i64 kItems = {6}, kChannels = {7};\n",
+      computeTypeName(elementTypeOf(p.x)), index, p.spatialRank(), lanes, p.channelsFastest ? lanes : 1,
+      boolText(p.channelsFastest), items, shape[1]);
+  return s + perAxis("extent", shape.drop_front(2)) + perAxis("kernel", p.kernel) +
+         perAxis("stride", p.strides) + perAxis("low", p.low) + perAxis("high", p.high) +
+         perAxis("dilation", p.dilations) + "};\n";
 }
 
 /// Statements that take `item` apart, and what they declare.
@@ -47,7 +49,9 @@ std::string coordsText(const Problem &p, unsigned lanes) {
   for (size_t i = digits.size(); i-- > 0;) {
     std::string times = digits[i].first == laneDigit && lanes > 1 ? " * " + std::to_string(lanes) : "";
     if (i > 0)
-      s += llvm::formatv("    {0} = item % {1}{2};\n    item /= {1};\n", digits[i].first, digits[i].second, times).str();
+      s += llvm::formatv("    {0} = item % {1}{2};\n    item /= {1};\n", digits[i].first, digits[i].second,
+                         times)
+               .str();
     else
       s += "    " + digits[i].first + " = item" + times + ";\n";
   }
@@ -58,21 +62,26 @@ std::string unitStruct(const Problem &p, unsigned lanes) {
   std::string at;
   for (unsigned d = 0; d < p.spatialRank(); ++d)
     at += ", at[" + std::to_string(d) + "]";
-  std::string acc = computeTypeName(elementTypeOf(p.x)), array = "const Index (&at)[" + std::to_string(p.spatialRank()) + "]";
+  std::string acc = computeTypeName(elementTypeOf(p.x)),
+              array = "const Index (&at)[" + std::to_string(p.spatialRank()) + "]";
   std::string positions = p.indices ? llvm::formatv(", const i64 (&positions)[{0}]", lanes).str() : "";
-  return llvm::formatv("struct Unit {{\n  Prologue prologue;\n  Epilogue epilogue;\n"
-                       "  GPUC_DEVICE void coordsOf(Index item, Index &n, Index &c, Index (&at)[{0}]) const {{\n{1}  }\n"
-                       "  GPUC_DEVICE void load({2} (&x)[{3}], Index n, Index c, {4}) const {{\n    prologue.load(x, n, c{5});\n  }\n"
-                       "  GPUC_DEVICE void store(const {2} (&y)[{6}]{7}, Index n, Index c, {4}) const {{\n"
-                       "    epilogue.store(y{8}, n, c{5});\n  }\n};\n",
-                       p.spatialRank(), coordsText(p, lanes), acc, p.channelsFastest ? lanes : 1, array, at, lanes, positions,
-                       p.indices ? ", positions" : "");
+  return llvm::formatv(
+      "struct Unit {{\n  Prologue prologue;\n  Epilogue epilogue;\n"
+      "  GPUC_DEVICE void coordsOf(Index item, Index &n, Index &c, Index (&at)[{0}]) const {{\n{1}  }\n"
+      "  GPUC_DEVICE void load({2} (&x)[{3}], Index n, Index c, {4}) const {{\n    prologue.load(x, n, "
+      "c{5});\n  }\n"
+      "  GPUC_DEVICE void store(const {2} (&y)[{6}]{7}, Index n, Index c, {4}) const {{\n"
+      "    epilogue.store(y{8}, n, c{5});\n  }\n};\n",
+      p.spatialRank(), coordsText(p, lanes), acc, p.channelsFastest ? lanes : 1, array, at, lanes, positions,
+      p.indices ? ", positions" : "");
 }
 
 class PoolingFamily final : public KernelFamily {
 public:
   StringRef name() const override { return "pooling"; }
-  LogicalResult select(KernelOp kernel, const Target &target) const override { return pooling::select(kernel, target); }
+  LogicalResult select(KernelOp kernel, const Target &target) const override {
+    return pooling::select(kernel, target);
+  }
   FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &) const override {
     auto p = analyze(kernel);
     if (failed(p))
@@ -104,10 +113,13 @@ public:
     unit.add(*prologue);
     unit.add(*epilogue);
     unit.define(unitStruct(*p, lanes));
-    std::string op = p->isMax ? llvm::formatv("MaxPoolOp<Config, {0}, {1}>", boolText(bool(p->indices)), boolText(p->columnMajor)).str()
+    std::string op = p->isMax ? llvm::formatv("MaxPoolOp<Config, {0}, {1}>", boolText(bool(p->indices)),
+                                              boolText(p->columnMajor))
+                                    .str()
                               : llvm::formatv("AvgPoolOp<Config, {0}>", boolText(p->countPadding)).str();
-    std::string body = llvm::formatv("poolItem<Config, {0}, {1}>(Unit{{{2}, {3}}, i64(blockIdx.x) * {4} + threadIdx.x);\n", op,
-                                     boolText(bool(p->indices)), prologue->construct, epilogue->construct, threads);
+    std::string body =
+        llvm::formatv("poolItem<Config, {0}, {1}>(Unit{{{2}, {3}}, i64(blockIdx.x) * {4} + threadIdx.x);\n",
+                      op, boolText(bool(p->indices)), prologue->construct, epilogue->construct, threads);
     std::vector<EmittedKernel> emitted;
     emitted.push_back(unit.finish(body, ceilDiv(results / lanes, threads), threads, 0));
     return emitted;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Max and average pooling over any number of spatial axes: a thread computes kLanes neighbouring results, which are channels when
-// channels are consecutive in memory, else neighbours along the last spatial axis.
+// Max and average pooling over any number of spatial axes: a thread computes kLanes neighbouring results,
+// which are channels when channels are consecutive in memory, else neighbours along the last spatial axis.
 //
-// Config: Acc (compute type of x), Index, kRank (spatial axes), kChannelLanes, kLanes, kLoadLanes (kLanes with kChannelLanes, else
-// 1), kItems (threads' work items), and per spatial axis d: extent(d), kernel(d), stride(d), low(d), high(d), dilation(d).
-// Item: kLanes results; Unit::coordsOf(item, n, c, at) decomposes it. Source: load(Acc (&x)[kLoadLanes], Index n, Index c, const
-// Index (&at)[kRank]).
+// Config: Acc (compute type of x), Index, kRank (spatial axes), kChannelLanes, kLanes, kLoadLanes (kLanes
+// with kChannelLanes, else 1), kItems (threads' work items), and per spatial axis d: extent(d), kernel(d),
+// stride(d), low(d), high(d), dilation(d). Item: kLanes results; Unit::coordsOf(item, n, c, at) decomposes
+// it. Source: load(Acc (&x)[kLoadLanes], Index n, Index c, const Index (&at)[kRank]).
 #pragma once
 #include "arch/griddep.cuh"
 #include "common/math.cuh"
@@ -32,7 +32,8 @@ template <typename Config> struct WindowAxis {
 
 /// Calls f(at) for all cells of a window that are inside, in row-major order.
 template <typename Config, int D = 0, typename F>
-GPUC_DEVICE void eachCell(const WindowAxis<Config> (&axes)[Config::kRank], typename Config::Index (&at)[Config::kRank], F &f) {
+GPUC_DEVICE void eachCell(const WindowAxis<Config> (&axes)[Config::kRank],
+                          typename Config::Index (&at)[Config::kRank], F &f) {
   if constexpr (D == Config::kRank) {
     f(at);
   } else {
@@ -43,7 +44,8 @@ GPUC_DEVICE void eachCell(const WindowAxis<Config> (&axes)[Config::kRank], typen
   }
 }
 
-/// The greatest element and, with kIndices, its position in the flattened x (the first of equal ones; NaN is the greatest).
+/// The greatest element and, with kIndices, its position in the flattened x (the first of equal ones; NaN is
+/// the greatest).
 template <typename Config, bool kIndices, bool kColumnMajor> struct MaxPoolOp {
   using Acc = typename Config::Acc;
   using Index = typename Config::Index;

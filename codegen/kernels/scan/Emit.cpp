@@ -27,10 +27,14 @@ FailureOr<Scan> analyzeScan(KernelOp kernel) {
       s.others.push_back(d);
       (shape[d] > 1 && strides[d] != 0 && strides[d] < strides[axis] ? s.inner : s.outer).push_back(d);
     }
-  llvm::sort(s.inner, [&](unsigned a, unsigned b) { return strides[a] != strides[b] ? strides[a] > strides[b] : a < b; });
+  llvm::sort(s.inner, [&](unsigned a, unsigned b) {
+    return strides[a] != strides[b] ? strides[a] > strides[b] : a < b;
+  });
   if (tensorType(s.op.getX()).getNumElements() == 0)
     return s;
-  auto lanes = [&](unsigned d) { return int64_t(std::min(maxLanes(kernel, s.op.getX(), d), maxLanes(kernel, s.op.getY(), d))); };
+  auto lanes = [&](unsigned d) {
+    return int64_t(std::min(maxLanes(kernel, s.op.getX(), d), maxLanes(kernel, s.op.getY(), d)));
+  };
   s.rowLanes = lanes(axis);
   s.columnLanes = s.inner.empty() ? 1 : lanes(s.inner.back());
   return s;
@@ -86,27 +90,32 @@ public:
       return failure();
     RootUnit unit(kernel, name(), configString(kernel, "variant"), "scan/scan.cuh");
     Type type = elementTypeOf(s->op.getX());
-    int64_t outer = extentOf(shape, s->outer), inner = extentOf(shape, s->inner), rows = extentOf(shape, s->others);
+    int64_t outer = extentOf(shape, s->outer), inner = extentOf(shape, s->inner),
+            rows = extentOf(shape, s->others);
     unit.define(llvm::formatv("struct Config {{\n  using Acc = {0};\n  using Index = {1};\n"
                               "  static constexpr bool kExclusive = {2}, kReverse = {3};\n"
                               "  static constexpr int kLanes = {4}, kThreads = {5};\n",
                               computeTypeName(type), functor.indexType, boolText(s->op.getExclusive()),
                               boolText(s->op.getReverse()), lanes, threads));
-    unit.define(columns ? llvm::formatv("  static constexpr i64 kOuter = {0}, kAxis = {1}, kInner = {2};\n};\n", outer, shape[axis],
-                                        inner)
-                              .str()
-                        : llvm::formatv("  static constexpr i64 kCols = {0};\n};\n", shape[axis]).str());
+    unit.define(columns
+                    ? llvm::formatv("  static constexpr i64 kOuter = {0}, kAxis = {1}, kInner = {2};\n};\n",
+                                    outer, shape[axis], inner)
+                          .str()
+                    : llvm::formatv("  static constexpr i64 kCols = {0};\n};\n", shape[axis]).str());
     unit.add(*prologue);
     unit.add(*epilogue);
     int64_t bytes = std::max<int64_t>(4, type.getIntOrFloatBitWidth() / 8);
     if (columns)
-      result.push_back(unit.finish(llvm::formatv("scanColumns<Config>({0}, {1}, i64(blockIdx.x) * {2} + threadIdx.x);\n",
-                                                 prologue->construct, epilogue->construct, threads),
-                                   ceilDiv(outer * inner / lanes, threads), threads, 0));
+      result.push_back(
+          unit.finish(llvm::formatv("scanColumns<Config>({0}, {1}, i64(blockIdx.x) * {2} + threadIdx.x);\n",
+                                    prologue->construct, epilogue->construct, threads),
+                      ceilDiv(outer * inner / lanes, threads), threads, 0));
     else
-      result.push_back(unit.finish(llvm::formatv("GPUC_SMEM(ScanShared<Config>, shared);\nscanRow<Config>(shared, {0}, {1}, {2}(blockIdx.x));\n",
-                                                 prologue->construct, epilogue->construct, functor.indexType),
-                                   rows, threads, threads / 32 * bytes));
+      result.push_back(unit.finish(
+          llvm::formatv(
+              "GPUC_SMEM(ScanShared<Config>, shared);\nscanRow<Config>(shared, {0}, {1}, {2}(blockIdx.x));\n",
+              prologue->construct, epilogue->construct, functor.indexType),
+          rows, threads, threads / 32 * bytes));
     return result;
   }
 };

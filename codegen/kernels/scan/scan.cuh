@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Running sums. Rows: a block scans tiles of kThreads * kLanes elements and carries the sum on. Columns: neighbouring threads own
-// neighbouring columns and walk along the axis; float sums are compensated there (Kahan), because nothing else bounds their error.
+// Running sums. Rows: a block scans tiles of kThreads * kLanes elements and carries the sum on. Columns:
+// neighbouring threads own neighbouring columns and walk along the axis; float sums are compensated there
+// (Kahan), because nothing else bounds their error.
 //
 // Config: Acc, Index, kExclusive, kReverse, kLanes, kThreads; rows: kCols; columns: kOuter, kAxis, kInner.
-// Source: load(Acc (&x)[kLanes], …), Sink: store(const Acc (&y)[kLanes], …) at (row, col) or (outer, axis, inner).
+// Source: load(Acc (&x)[kLanes], …), Sink: store(const Acc (&y)[kLanes], …) at (row, col) or (outer, axis,
+// inner).
 #pragma once
 #include "arch/griddep.cuh"
 #include "common/reduce.cuh"
@@ -15,7 +17,8 @@ template <typename Config> struct ScanShared {
 };
 
 template <typename Config, typename Source, typename Sink>
-GPUC_DEVICE void scanRow(ScanShared<Config> &shared, const Source &source, const Sink &sink, typename Config::Index row) {
+GPUC_DEVICE void scanRow(ScanShared<Config> &shared, const Source &source, const Sink &sink,
+                         typename Config::Index row) {
   using Acc = typename Config::Acc;
   using Index = typename Config::Index;
   constexpr int kLanes = Config::kLanes, kThreads = Config::kThreads;

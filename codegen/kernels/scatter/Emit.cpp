@@ -78,13 +78,14 @@ FailureOr<EmittedKernel> emitCopy(KernelOp kernel, const Scatter &s) {
   if (failed(prologue) || failed(epilogue))
     return failure();
   RootUnit unit(kernel, "scatter", "copy", "scatter/scatter.cuh");
-  unit.define(llvm::formatv("struct Config {{\n  using Acc = {0};\n  using Index = {1};\n  static constexpr i64 kItems = {2};\n"
-                            "  static constexpr int kLanes = {3};\n};\n",
-                            computeTypeName(elementTypeOf(s.data)), shape.indexType, items, lanes));
+  unit.define(llvm::formatv(
+      "struct Config {{\n  using Acc = {0};\n  using Index = {1};\n  static constexpr i64 kItems = {2};\n"
+      "  static constexpr int kLanes = {3};\n};\n",
+      computeTypeName(elementTypeOf(s.data)), shape.indexType, items, lanes));
   unit.add(*prologue);
   unit.add(*epilogue);
-  return unit.finish(llvm::formatv("copyItem<Config>({0}, {1}, i64(blockIdx.x) * {2} + threadIdx.x);\n", prologue->construct,
-                                   epilogue->construct, threads),
+  return unit.finish(llvm::formatv("copyItem<Config>({0}, {1}, i64(blockIdx.x) * {2} + threadIdx.x);\n",
+                                   prologue->construct, epilogue->construct, threads),
                      ceilDiv(items, threads), threads, 0);
 }
 
@@ -101,7 +102,8 @@ std::string locateText(KernelOp kernel, const Scatter &s) {
     return llvm::formatv("item / {0} % {1}", inner, shape[d]).str();
   };
   auto lookUp = [&](const std::string &position, size_t axis) {
-    text += llvm::formatv("indices.load(index, Index({0}));\nif (!resolveIndex(index[0], {1}, at))\n  return;\noffset += at * {2};\n",
+    text += llvm::formatv("indices.load(index, Index({0}));\nif (!resolveIndex(index[0], {1}, at))\n  "
+                          "return;\noffset += at * {2};\n",
                           position, data[axis], strides[axis])
                 .str();
   };
@@ -120,18 +122,24 @@ std::string locateText(KernelOp kernel, const Scatter &s) {
   size_t lead = indices.size() - 1;
   for (size_t d = size_t(depth); d < data.size(); ++d)
     if (data[d] > 1)
-      text += llvm::formatv("offset += {0} * {1};\n", digit(updates, lead + d - size_t(depth)), strides[d]).str();
+      text +=
+          llvm::formatv("offset += {0} * {1};\n", digit(updates, lead + d - size_t(depth)), strides[d]).str();
   return depth == 0 ? text + "(void)index, (void)at;\n" : text;
 }
 
 std::string operationName(const Scatter &s) {
   bool isBool = elementTypeOf(s.data).isInteger(1); // sums of bools are "any", products "all"
   switch (s.reduction) {
-  case ScatterReduction::None: return "None";
-  case ScatterReduction::Add: return isBool ? "Max" : "Add";
-  case ScatterReduction::Mul: return isBool ? "Min" : "Mul";
-  case ScatterReduction::Min: return "Min";
-  case ScatterReduction::Max: return "Max";
+  case ScatterReduction::None:
+    return "None";
+  case ScatterReduction::Add:
+    return isBool ? "Max" : "Add";
+  case ScatterReduction::Mul:
+    return isBool ? "Min" : "Mul";
+  case ScatterReduction::Min:
+    return "Min";
+  case ScatterReduction::Max:
+    return "Max";
   }
   return "None";
 }
@@ -149,12 +157,13 @@ FailureOr<EmittedKernel> emitUpdates(KernelOp kernel, const Scatter &s) {
   unit.add(*updates);
   Type type = elementTypeOf(s.data);
   unit.add(storageTypeName(type) + " *out", EmittedArg::Kind::Result, 0);
-  std::string body = llvm::formatv("i64 item = i64(blockIdx.x) * {0} + threadIdx.x;\nif (item >= {1})\n  return;\n"
-                                   "Indices indices = {2};\nUpdates updates = {3};\n{4}{5} update[1];\n"
-                                   "updates.load(update, Index(item));\n"
-                                   "scatterTo<ScatterOp::{6}>(out + offset, cast<Acc<{7}>>(update[0]));\n",
-                                   threads, items, indices->construct, updates->construct, locateText(kernel, s),
-                                   computeTypeName(type), operationName(s), storageTypeName(type));
+  std::string body =
+      llvm::formatv("i64 item = i64(blockIdx.x) * {0} + threadIdx.x;\nif (item >= {1})\n  return;\n"
+                    "Indices indices = {2};\nUpdates updates = {3};\n{4}{5} update[1];\n"
+                    "updates.load(update, Index(item));\n"
+                    "scatterTo<ScatterOp::{6}>(out + offset, cast<Acc<{7}>>(update[0]));\n",
+                    threads, items, indices->construct, updates->construct, locateText(kernel, s),
+                    computeTypeName(type), operationName(s), storageTypeName(type));
   return unit.finish(body, ceilDiv(items, threads), threads, 0);
 }
 

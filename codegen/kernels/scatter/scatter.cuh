@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The two launches of a scatter: the copy of the data, and the updates, one thread each. Indices out of range write nothing.
+// The two launches of a scatter: the copy of the data, and the updates, one thread each. Indices out of range
+// write nothing.
 #pragma once
 #include "arch/atomic.cuh"
 #include "arch/griddep.cuh"
@@ -7,7 +8,8 @@
 
 namespace gpuc {
 
-/// Config: Acc, Index, kItems (vectors of kLanes). Source: load(Acc (&x)[kLanes], Index element). Sink: store, likewise.
+/// Config: Acc, Index, kItems (vectors of kLanes). Source: load(Acc (&x)[kLanes], Index element). Sink:
+/// store, likewise.
 template <typename Config, typename Source, typename Sink>
 GPUC_DEVICE void copyItem(const Source &source, const Sink &sink, i64 item) {
   if (item >= Config::kItems)
@@ -25,7 +27,8 @@ template <typename T> GPUC_DEVICE bool resolveIndex(T index, i64 extent, i64 &re
   return resolved >= 0 && resolved < extent;
 }
 
-/// Combines an update with the element at `p`. Duplicates combine in any order; without a reduction one of them wins.
+/// Combines an update with the element at `p`. Duplicates combine in any order; without a reduction one of
+/// them wins.
 template <ScatterOp kOp, typename T> GPUC_DEVICE void scatterTo(T *p, Acc<T> update) {
   T x = fromAcc<T>(update);
   if constexpr (kOp == ScatterOp::None)

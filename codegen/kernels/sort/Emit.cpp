@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Selects and writes the units of top-k: one launch for rows that fit a block's shared memory, else sorted runs and merges.
+// Selects and writes the units of top-k: one launch for rows that fit a block's shared memory, else sorted
+// runs and merges.
 #include "Families.h"
 #include "emit/RootUnit.h"
 
@@ -64,9 +65,10 @@ public:
       auto unit = begin(kernel, *t, true);
       if (failed(unit))
         return failure();
-      result.push_back(unit->unit.finish("GPUC_SMEM(SortShared<Config>, shared);\nsortRow<Config>(shared, " + unit->source + ", " +
-                                             unit->sink + ", Index(blockIdx.x));\n",
-                                         t->rows, configInt(kernel, "threads"), configInt(kernel, "chunk") * t->itemBytes));
+      result.push_back(unit->unit.finish("GPUC_SMEM(SortShared<Config>, shared);\nsortRow<Config>(shared, " +
+                                             unit->source + ", " + unit->sink + ", Index(blockIdx.x));\n",
+                                         t->rows, configInt(kernel, "threads"),
+                                         configInt(kernel, "chunk") * t->itemBytes));
       return result;
     }
     return emitRuns(kernel, *t);
@@ -88,13 +90,15 @@ private:
     auto epilogue = emitEpilogue(kernel, {t.op.getValues(), t.op.getIndices()}, shape);
     if (failed(prologue) || failed(epilogue))
       return failure();
-    Begun b{RootUnit(kernel, "sort", configString(kernel, "variant"), "sort/sort.cuh"), prologue->construct, epilogue->construct};
-    b.unit.define(llvm::formatv(
-        "using Index = {0};\nstruct Config {{\n  using Value = {1};\n  using Index = {0};\n"
-        "  static constexpr i64 kRows = {2}, kCols = {3}, kK = {4};\n  static constexpr bool kLargest = {5};\n"
-        "  static constexpr int kChunk = {6}, kThreads = {7};\n};\n",
-        shape.indexType, computeTypeName(elementTypeOf(t.op.getX())), t.rows, t.cols, t.k, boolText(t.op.getLargest()),
-        configInt(kernel, "chunk"), configInt(kernel, "threads")));
+    Begun b{RootUnit(kernel, "sort", configString(kernel, "variant"), "sort/sort.cuh"), prologue->construct,
+            epilogue->construct};
+    b.unit.define(
+        llvm::formatv("using Index = {0};\nstruct Config {{\n  using Value = {1};\n  using Index = {0};\n"
+                      "  static constexpr i64 kRows = {2}, kCols = {3}, kK = {4};\n  static constexpr bool "
+                      "kLargest = {5};\n"
+                      "  static constexpr int kChunk = {6}, kThreads = {7};\n};\n",
+                      shape.indexType, computeTypeName(elementTypeOf(t.op.getX())), t.rows, t.cols, t.k,
+                      boolText(t.op.getLargest()), configInt(kernel, "chunk"), configInt(kernel, "threads")));
     b.unit.add(*prologue);
     if (stores)
       b.unit.add(*epilogue);
@@ -118,8 +122,8 @@ private:
     if (failed(first))
       return failure();
     first->unit.add(parameter, EmittedArg::Kind::Scratch, 0, bytes);
-    result.push_back(first->unit.finish("GPUC_SMEM(SortShared<Config>, shared);\nsortRun<Config>(shared, " + first->source +
-                                            ", scratch, i64(blockIdx.x));\n",
+    result.push_back(first->unit.finish("GPUC_SMEM(SortShared<Config>, shared);\nsortRun<Config>(shared, " +
+                                            first->source + ", scratch, i64(blockIdx.x));\n",
                                         t.rows * runs, configInt(kernel, "threads"), chunk * t.itemBytes));
     for (int step = 0; runs > 1; ++step) {
       int64_t out = std::min(2 * run, t.k);
@@ -131,11 +135,15 @@ private:
       std::string from = "scratch", to = llvm::formatv("scratch + {0}", half);
       if (step % 2)
         std::swap(from, to);
-      merge->unit.define(last ? "" : "struct NoSink {\n  template <typename V> GPUC_DEVICE void store(const V &, const i64 (&)[1], Index, Index) const {}\n};\n");
-      std::string body = llvm::formatv("mergeRuns<Config, {0}, {1}, {2}, {3}>({4}, {5}, {6}, {7}, i64(blockIdx.x) * {8} + threadIdx.x);\n",
-                                       runs, run, out, boolText(last), from, to, merge->source, last ? merge->sink : "NoSink{}",
-                                       kMergeThreads);
-      result.push_back(merge->unit.finish(body, ceilDiv(t.rows * runs * run, kMergeThreads), kMergeThreads, 0));
+      merge->unit.define(last ? ""
+                              : "struct NoSink {\n  template <typename V> GPUC_DEVICE void store(const V &, "
+                                "const i64 (&)[1], Index, Index) const {}\n};\n");
+      std::string body = llvm::formatv(
+          "mergeRuns<Config, {0}, {1}, {2}, {3}>({4}, {5}, {6}, {7}, i64(blockIdx.x) * {8} + threadIdx.x);\n",
+          runs, run, out, boolText(last), from, to, merge->source, last ? merge->sink : "NoSink{}",
+          kMergeThreads);
+      result.push_back(
+          merge->unit.finish(body, ceilDiv(t.rows * runs * run, kMergeThreads), kMergeThreads, 0));
       runs = (runs + 1) / 2;
       run = out;
     }

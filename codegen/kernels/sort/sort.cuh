@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Top-k of rows: chunks are sorted by a bitonic network in shared memory (Batcher 1968); a row of several chunks is merged pairwise,
-// every item finding its rank in the sibling run by bisection. Items are unique (the index breaks ties), so the result is stable.
+// Top-k of rows: chunks are sorted by a bitonic network in shared memory (Batcher 1968); a row of several
+// chunks is merged pairwise, every item finding its rank in the sibling run by bisection. Items are unique
+// (the index breaks ties), so the result is stable.
 //
 // Config: Value (compute type), kRows, kCols, kK, kLargest, kChunk (a power of two), kThreads.
-// Source: load(Value (&x)[1], Index row, Index col). Sink: store(const Value (&v)[1], const i64 (&i)[1], Index row, Index rank).
+// Source: load(Value (&x)[1], Index row, Index col). Sink: store(const Value (&v)[1], const i64 (&i)[1],
+// Index row, Index rank).
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/griddep.cuh"
@@ -53,7 +55,8 @@ template <typename Config> struct SortShared {
 
 /// Loads a chunk and sorts it; past the row's end there are items that come last.
 template <typename Config, typename Source>
-GPUC_DEVICE void sortChunk(SortShared<Config> &shared, const Source &source, typename Config::Index row, i64 first) {
+GPUC_DEVICE void sortChunk(SortShared<Config> &shared, const Source &source, typename Config::Index row,
+                           i64 first) {
   using Value = typename Config::Value;
   using Item = SortItem<Value>;
   using Index = typename Config::Index;
@@ -101,7 +104,8 @@ GPUC_DEVICE void storeRanked(const Source &source, const Sink &sink, u32 index, 
 
 /// A row that is one chunk. One block.
 template <typename Config, typename Source, typename Sink>
-GPUC_DEVICE void sortRow(SortShared<Config> &shared, const Source &source, const Sink &sink, typename Config::Index row) {
+GPUC_DEVICE void sortRow(SortShared<Config> &shared, const Source &source, const Sink &sink,
+                         typename Config::Index row) {
   sortChunk(shared, source, row, 0);
   for (int rank = int(threadIdx.x); rank < Config::kK; rank += Config::kThreads)
     storeRanked<Config>(source, sink, shared.items[rank].index(), row, rank);
@@ -109,7 +113,8 @@ GPUC_DEVICE void sortRow(SortShared<Config> &shared, const Source &source, const
 
 /// Chunk `block` of all rows' chunks becomes a run of kRun items.
 template <typename Config, typename Source>
-GPUC_DEVICE void sortRun(SortShared<Config> &shared, const Source &source, SortItem<typename Config::Value> *runs, i64 block) {
+GPUC_DEVICE void sortRun(SortShared<Config> &shared, const Source &source,
+                         SortItem<typename Config::Value> *runs, i64 block) {
   constexpr i64 kChunks = (Config::kCols + Config::kChunk - 1) / Config::kChunk;
   constexpr int kRun = Config::kK < Config::kChunk ? int(Config::kK) : Config::kChunk;
   sortChunk(shared, source, typename Config::Index(block / kChunks), block % kChunks * Config::kChunk);
@@ -117,11 +122,11 @@ GPUC_DEVICE void sortRun(SortShared<Config> &shared, const Source &source, SortI
     runs[block * kRun + i] = shared.items[i];
 }
 
-/// Merges pairs of runs; thread `item` moves one item. kRuns runs of kRun items per row become (kRuns + 1) / 2 runs of kRunOut. With
-/// kLast the results are stored instead.
+/// Merges pairs of runs; thread `item` moves one item. kRuns runs of kRun items per row become (kRuns + 1) /
+/// 2 runs of kRunOut. With kLast the results are stored instead.
 template <typename Config, i64 kRuns, i64 kRun, i64 kRunOut, bool kLast, typename Source, typename Sink>
-GPUC_DEVICE void mergeRuns(const SortItem<typename Config::Value> *from, SortItem<typename Config::Value> *to, const Source &source,
-                           const Sink &sink, i64 item) {
+GPUC_DEVICE void mergeRuns(const SortItem<typename Config::Value> *from, SortItem<typename Config::Value> *to,
+                           const Source &source, const Sink &sink, i64 item) {
   using Index = typename Config::Index;
   if (item >= i64(Config::kRows) * kRuns * kRun)
     return;

@@ -10,23 +10,27 @@ namespace {
 struct Case {
   int b = 2, h = 2, g = 2, s = 7, t = 5, d = 16, e = 16;
   std::string type = "f16";
-  std::string bias = "";    ///< its type, "7x5xf16"
+  std::string bias = ""; ///< its type, "7x5xf16"
   std::string options = "";
   std::string shape(int heads, int rows, int cols) const {
-    return std::to_string(b) + "x" + std::to_string(heads) + "x" + std::to_string(rows) + "x" + std::to_string(cols) + "x" + type;
+    return std::to_string(b) + "x" + std::to_string(heads) + "x" + std::to_string(rows) + "x" +
+           std::to_string(cols) + "x" + type;
   }
 };
 
 std::string attention(const Case &c) {
-  std::string q = c.shape(c.h, c.s, c.d), k = c.shape(c.g, c.t, c.d), v = c.shape(c.g, c.t, c.e), y = c.shape(c.h, c.s, c.e);
+  std::string q = c.shape(c.h, c.s, c.d), k = c.shape(c.g, c.t, c.d), v = c.shape(c.g, c.t, c.e),
+              y = c.shape(c.h, c.s, c.e);
   std::string bias = c.bias.empty() ? "" : ", %in_m: tensor<" + c.bias + ">",
               biasIn = c.bias.empty() ? "" : ", %m = %in_m : tensor<" + c.bias + ">",
-              biasUse = c.bias.empty() ? "" : " bias %m", biasType = c.bias.empty() ? "" : ", tensor<" + c.bias + ">";
-  return "func.func @main(%in_q: tensor<" + q + ">, %in_k: tensor<" + k + ">, %in_v: tensor<" + v + ">" + bias + ") -> tensor<" +
-         y + "> {\n  %y = gpuc.kernel \"attention\" (%q = %in_q : tensor<" + q + ">, %k = %in_k : tensor<" + k +
-         ">, %v = %in_v : tensor<" + v + ">" + biasIn + ") -> tensor<" + y + "> {\n    %r = gpuc.attention %q, %k, %v" + biasUse +
-         " {scale = 0.3" + c.options + "} : tensor<" + q + ">, tensor<" + k + ">, tensor<" + v + ">" + biasType + " -> tensor<" +
-         y + ">\n    gpuc.yield %r : tensor<" + y + ">\n  }\n  return %y : tensor<" + y + ">\n}\n";
+              biasUse = c.bias.empty() ? "" : " bias %m",
+              biasType = c.bias.empty() ? "" : ", tensor<" + c.bias + ">";
+  return "func.func @main(%in_q: tensor<" + q + ">, %in_k: tensor<" + k + ">, %in_v: tensor<" + v + ">" +
+         bias + ") -> tensor<" + y + "> {\n  %y = gpuc.kernel \"attention\" (%q = %in_q : tensor<" + q +
+         ">, %k = %in_k : tensor<" + k + ">, %v = %in_v : tensor<" + v + ">" + biasIn + ") -> tensor<" + y +
+         "> {\n    %r = gpuc.attention %q, %k, %v" + biasUse + " {scale = 0.3" + c.options + "} : tensor<" +
+         q + ">, tensor<" + k + ">, tensor<" + v + ">" + biasType + " -> tensor<" + y +
+         ">\n    gpuc.yield %r : tensor<" + y + ">\n  }\n  return %y : tensor<" + y + ">\n}\n";
 }
 
 class AttentionTest : public KernelTest {};
@@ -49,7 +53,9 @@ TEST_F(AttentionTest, LargeBlocks) {
   setTarget("a100");
   check(attention({1, 216, 216, 130, 33, 16, 16}), KernelTolerance::half(), {}, false);
 }
-TEST_F(AttentionTest, Bfloat) { check(attention({1, 2, 1, 21, 37, 32, 32, "bf16"}), KernelTolerance::bfloat()); }
+TEST_F(AttentionTest, Bfloat) {
+  check(attention({1, 2, 1, 21, 37, 32, 32, "bf16"}), KernelTolerance::bfloat());
+}
 TEST_F(AttentionTest, Float) {
   check(attention({1, 2, 2, 67, 131, 64, 64, "f32"}), {1e-4, 1e-5});
   check(attention({2, 1, 1, 3, 5, 7, 11, "f32"}), {1e-4, 1e-5});
@@ -65,7 +71,8 @@ TEST_F(AttentionTest, Double) {
 }
 TEST_F(AttentionTest, GroupedHeads) {
   check(attention({2, 6, 2, 1, 67, 32, 32}), KernelTolerance::half());
-  check(attention({1, 6, 2, 13, 33, 32, 32, "f16", "", ", causal = true, causalOffset = 20 : i64"}), KernelTolerance::half());
+  check(attention({1, 6, 2, 13, 33, 32, 32, "f16", "", ", causal = true, causalOffset = 20 : i64"}),
+        KernelTolerance::half());
   check(attention({1, 6, 2, 9, 33, 32, 32, "f32"}), {1e-4, 1e-5});
 }
 TEST_F(AttentionTest, Causal) {
@@ -73,7 +80,8 @@ TEST_F(AttentionTest, Causal) {
     for (int offset : {0, 3, -2, -100, 1000}) {
       std::string options = ", causal = true, causalOffset = " + std::to_string(offset) + " : i64";
       check(attention({1, 2, 2, 131, 131, 16, 16, type, "", options}), KernelTolerance::half(), {}, false);
-      check(attention({1, 2, 2, 70, 33, 16, 16, type, "", options + ", zeroMasked = true"}), KernelTolerance::half(), {}, false);
+      check(attention({1, 2, 2, 70, 33, 16, 16, type, "", options + ", zeroMasked = true"}),
+            KernelTolerance::half(), {}, false);
     }
 }
 TEST_F(AttentionTest, Bias) {
@@ -81,7 +89,8 @@ TEST_F(AttentionTest, Bias) {
     std::string t = type;
     for (const char *shape : {"2x2x17x33x", "1x1x17x33x", "2x1x1x33x", "17x1x", "1x"}) {
       check(attention({2, 2, 2, 17, 33, 16, 16, type, shape + t}), KernelTolerance::half());
-      check(attention({2, 2, 2, 17, 33, 16, 16, type, std::string(shape) + "i1", ", zeroMasked = true"}), KernelTolerance::half());
+      check(attention({2, 2, 2, 17, 33, 16, 16, type, std::string(shape) + "i1", ", zeroMasked = true"}),
+            KernelTolerance::half());
     }
   }
   check(attention({2, 2, 1, 17, 33, 16, 16, "f16", "2x1x33xf32"}), KernelTolerance::half());
@@ -96,8 +105,8 @@ TEST_F(AttentionTest, MaskedRowsAndBlocks) {
         setElement(bias, 2 * 150 + i, -INFINITY); // no key left
       for (int i = 0; i < 130; ++i)
         setElement(bias, 3 * 150 + i, -INFINITY); // the first blocks have none
-      check(attention({1, 1, 1, 5, 150, 16, 16, type, std::string("5x150x") + type, options}), KernelTolerance::half(),
-            {q, k, v, bias});
+      check(attention({1, 1, 1, 5, 150, 16, 16, type, std::string("5x150x") + type, options}),
+            KernelTolerance::half(), {q, k, v, bias});
     }
 }
 TEST_F(AttentionTest, Softcap) {
@@ -106,7 +115,8 @@ TEST_F(AttentionTest, Softcap) {
 }
 TEST_F(AttentionTest, FewQueriesOverManyKeys) {
   for (const char *type : {"f16", "f32"})
-    for (const char *options : {"", ", causal = true, causalOffset = 300 : i64", ", causal = true, causalOffset = -1 : i64, zeroMasked = true"}) {
+    for (const char *options : {"", ", causal = true, causalOffset = 300 : i64",
+                                ", causal = true, causalOffset = -1 : i64, zeroMasked = true"}) {
       check(attention({1, 4, 2, 3, 1031, 32, 24, type, "1x4x1x1031xf32", options}), KernelTolerance::half());
       EXPECT_NE(units().find("joinSlices"), std::string::npos);
     }
@@ -124,17 +134,25 @@ TEST_F(AttentionTest, PackedProjectionsInTokenOrder) {
   // q, k, v are slices of [B, S, 3, H, D] and the result is written as [B, S, H * D] with a cast.
   check("func.func @main(%in: tensor<2x9x96xf16>) -> tensor<2x9x32xf32> {\n"
         "  %y = gpuc.kernel \"attention\" (%x = %in : tensor<2x9x96xf16>) -> tensor<2x9x32xf32> {\n"
-        "    %0 = gpuc.slice %x {starts = array<i64: 0, 0, 0>, steps = array<i64: 1, 1, 1>} : tensor<2x9x96xf16> -> tensor<2x9x32xf16>\n"
-        "    %1 = gpuc.slice %x {starts = array<i64: 0, 0, 32>, steps = array<i64: 1, 1, 1>} : tensor<2x9x96xf16> -> tensor<2x9x32xf16>\n"
-        "    %2 = gpuc.slice %x {starts = array<i64: 0, 0, 64>, steps = array<i64: 1, 1, 1>} : tensor<2x9x96xf16> -> tensor<2x9x32xf16>\n"
+        "    %0 = gpuc.slice %x {starts = array<i64: 0, 0, 0>, steps = array<i64: 1, 1, 1>} : "
+        "tensor<2x9x96xf16> -> tensor<2x9x32xf16>\n"
+        "    %1 = gpuc.slice %x {starts = array<i64: 0, 0, 32>, steps = array<i64: 1, 1, 1>} : "
+        "tensor<2x9x96xf16> -> tensor<2x9x32xf16>\n"
+        "    %2 = gpuc.slice %x {starts = array<i64: 0, 0, 64>, steps = array<i64: 1, 1, 1>} : "
+        "tensor<2x9x96xf16> -> tensor<2x9x32xf16>\n"
         "    %3 = gpuc.reshape %0 : tensor<2x9x32xf16> -> tensor<2x9x2x16xf16>\n"
         "    %4 = gpuc.reshape %1 : tensor<2x9x32xf16> -> tensor<2x9x2x16xf16>\n"
         "    %5 = gpuc.reshape %2 : tensor<2x9x32xf16> -> tensor<2x9x2x16xf16>\n"
-        "    %q = gpuc.transpose %3 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x9x2x16xf16> -> tensor<2x2x9x16xf16>\n"
-        "    %k = gpuc.transpose %4 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x9x2x16xf16> -> tensor<2x2x9x16xf16>\n"
-        "    %v = gpuc.transpose %5 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x9x2x16xf16> -> tensor<2x2x9x16xf16>\n"
-        "    %6 = gpuc.attention %q, %k, %v {scale = 0.25} : tensor<2x2x9x16xf16>, tensor<2x2x9x16xf16>, tensor<2x2x9x16xf16> -> tensor<2x2x9x16xf16>\n"
-        "    %7 = gpuc.transpose %6 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x2x9x16xf16> -> tensor<2x9x2x16xf16>\n"
+        "    %q = gpuc.transpose %3 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x9x2x16xf16> -> "
+        "tensor<2x2x9x16xf16>\n"
+        "    %k = gpuc.transpose %4 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x9x2x16xf16> -> "
+        "tensor<2x2x9x16xf16>\n"
+        "    %v = gpuc.transpose %5 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x9x2x16xf16> -> "
+        "tensor<2x2x9x16xf16>\n"
+        "    %6 = gpuc.attention %q, %k, %v {scale = 0.25} : tensor<2x2x9x16xf16>, tensor<2x2x9x16xf16>, "
+        "tensor<2x2x9x16xf16> -> tensor<2x2x9x16xf16>\n"
+        "    %7 = gpuc.transpose %6 {perm = array<i64: 0, 2, 1, 3>} : tensor<2x2x9x16xf16> -> "
+        "tensor<2x9x2x16xf16>\n"
         "    %8 = gpuc.reshape %7 : tensor<2x9x2x16xf16> -> tensor<2x9x32xf16>\n"
         "    %r = gpuc.cast %8 : tensor<2x9x32xf16> -> tensor<2x9x32xf32>\n"
         "    gpuc.yield %r : tensor<2x9x32xf32>\n  }\n  return %y : tensor<2x9x32xf32>\n}\n",
@@ -142,11 +160,15 @@ TEST_F(AttentionTest, PackedProjectionsInTokenOrder) {
   EXPECT_NE(units().find("kAccess = 8"), std::string::npos);
 }
 TEST_F(AttentionTest, TransposedKeys) {
-  check("func.func @main(%a: tensor<1x2x21x16xf16>, %b: tensor<1x2x16x37xf16>, %c: tensor<1x2x37x16xf16>) -> tensor<1x2x21x16xf16> {\n"
-        "  %y = gpuc.kernel \"attention\" (%q = %a : tensor<1x2x21x16xf16>, %x = %b : tensor<1x2x16x37xf16>, %v = %c : "
+  check("func.func @main(%a: tensor<1x2x21x16xf16>, %b: tensor<1x2x16x37xf16>, %c: tensor<1x2x37x16xf16>) -> "
+        "tensor<1x2x21x16xf16> {\n"
+        "  %y = gpuc.kernel \"attention\" (%q = %a : tensor<1x2x21x16xf16>, %x = %b : tensor<1x2x16x37xf16>, "
+        "%v = %c : "
         "tensor<1x2x37x16xf16>) -> tensor<1x2x21x16xf16> {\n"
-        "    %k = gpuc.transpose %x {perm = array<i64: 0, 1, 3, 2>} : tensor<1x2x16x37xf16> -> tensor<1x2x37x16xf16>\n"
-        "    %r = gpuc.attention %q, %k, %v {scale = 0.25} : tensor<1x2x21x16xf16>, tensor<1x2x37x16xf16>, tensor<1x2x37x16xf16> -> tensor<1x2x21x16xf16>\n"
+        "    %k = gpuc.transpose %x {perm = array<i64: 0, 1, 3, 2>} : tensor<1x2x16x37xf16> -> "
+        "tensor<1x2x37x16xf16>\n"
+        "    %r = gpuc.attention %q, %k, %v {scale = 0.25} : tensor<1x2x21x16xf16>, tensor<1x2x37x16xf16>, "
+        "tensor<1x2x37x16xf16> -> tensor<1x2x21x16xf16>\n"
         "    gpuc.yield %r : tensor<1x2x21x16xf16>\n  }\n  return %y : tensor<1x2x21x16xf16>\n}\n",
         KernelTolerance::half());
 }

@@ -16,30 +16,31 @@ std::string kernel(std::vector<std::string> types, const std::string &result, co
     arguments += comma + "%in_" + n + ": tensor<" + types[i] + ">";
     operands += comma + "%" + n + " = %in_" + n + " : tensor<" + types[i] + ">";
   }
-  return "func.func @main(" + arguments + ") -> tensor<" + result + "> {\n  %y = gpuc.kernel \"normalization\" (" + operands +
-         ") -> tensor<" + result + "> " + attributes + " {\n" + body + "\n    gpuc.yield %r : tensor<" + result +
+  return "func.func @main(" + arguments + ") -> tensor<" + result +
+         "> {\n  %y = gpuc.kernel \"normalization\" (" + operands + ") -> tensor<" + result + "> " +
+         attributes + " {\n" + body + "\n    gpuc.yield %r : tensor<" + result +
          ">\n  }\n  return %y : tensor<" + result + ">\n}\n";
 }
 
 std::string softmax(const std::string &type, int axis, const std::string &options = "") {
   return kernel({type}, type,
-                "%r = gpuc.softmax %a {axis = " + std::to_string(axis) + " : i64" + options + "} : tensor<" + type +
-                    "> -> tensor<" + type + ">");
+                "%r = gpuc.softmax %a {axis = " + std::to_string(axis) + " : i64" + options + "} : tensor<" +
+                    type + "> -> tensor<" + type + ">");
 }
 
 std::string layerNorm(const std::string &type, const std::string &parameters, int axis) {
   return kernel({type, parameters, parameters}, type,
                 "%r = gpuc.layer_norm %a scale %b bias %c {axis = " + std::to_string(axis) +
-                    " : i64, epsilon = 1.0e-5} : tensor<" + type + ">, tensor<" + parameters + ">, tensor<" + parameters +
-                    "> -> tensor<" + type + ">");
+                    " : i64, epsilon = 1.0e-5} : tensor<" + type + ">, tensor<" + parameters + ">, tensor<" +
+                    parameters + "> -> tensor<" + type + ">");
 }
 
 std::string groupNorm(const std::string &type, int channels, int groups, const std::string &element = "f32") {
   std::string c = std::to_string(channels) + "x" + element;
   return kernel({type, c, c}, type,
                 "%r = gpuc.group_norm %a scale %b bias %c {groups = " + std::to_string(groups) +
-                    " : i64, epsilon = 1.0e-5} : tensor<" + type + ">, tensor<" + c + ">, tensor<" + c + "> -> tensor<" +
-                    type + ">");
+                    " : i64, epsilon = 1.0e-5} : tensor<" + type + ">, tensor<" + c + ">, tensor<" + c +
+                    "> -> tensor<" + type + ">");
 }
 
 class NormalizationTest : public KernelTest {};
@@ -99,7 +100,8 @@ TEST_F(NormalizationTest, SoftmaxWithPrologueAndEpilogue) {
 }
 TEST_F(NormalizationTest, SoftmaxOfAChannelsLastBuffer) {
   check("func.func @main(%in: tensor<2x5x3x4xf32>) -> tensor<2x5x3x4xf32> {\n"
-        "  %t = gpuc.kernel \"pointwise\" (%a = %in : tensor<2x5x3x4xf32>) -> tensor<2x5x3x4xf32> attributes {storage = "
+        "  %t = gpuc.kernel \"pointwise\" (%a = %in : tensor<2x5x3x4xf32>) -> tensor<2x5x3x4xf32> attributes "
+        "{storage = "
         "[[60, 1, 20, 5]]} {\n    %r = gpuc.unary neg %a : tensor<2x5x3x4xf32> -> tensor<2x5x3x4xf32>\n"
         "    gpuc.yield %r : tensor<2x5x3x4xf32>\n  }\n"
         "  %y = gpuc.kernel \"normalization\" (%a = %t : tensor<2x5x3x4xf32>) -> tensor<2x5x3x4xf32> {\n"
@@ -132,19 +134,22 @@ TEST_F(NormalizationTest, AConstantRowGivesTheBias) {
 }
 TEST_F(NormalizationTest, LayerNormWithoutParameters) {
   check(kernel({"3x65xf32"}, "3x65xf32",
-               "%r = gpuc.layer_norm %a {axis = 1 : i64, epsilon = 1.0e-5} : tensor<3x65xf32> -> tensor<3x65xf32>"),
+               "%r = gpuc.layer_norm %a {axis = 1 : i64, epsilon = 1.0e-5} : tensor<3x65xf32> -> "
+               "tensor<3x65xf32>"),
         {1e-4, 1e-5});
 }
 TEST_F(NormalizationTest, RmsNorm) {
   check(kernel({"3x4096xf16", "4096xf16"}, "3x4096xf16",
-               "%r = gpuc.rms_norm %a scale %b {axis = 1 : i64, epsilon = 1.0e-6} : tensor<3x4096xf16>, tensor<4096xf16> -> "
+               "%r = gpuc.rms_norm %a scale %b {axis = 1 : i64, epsilon = 1.0e-6} : tensor<3x4096xf16>, "
+               "tensor<4096xf16> -> "
                "tensor<3x4096xf16>"),
         KernelTolerance::half());
 }
 TEST_F(NormalizationTest, LayerNormAfterAResidualAddition) {
   check(kernel({"5x768xf16", "5x768xf16", "768xf16"}, "5x768xf16",
                "%0 = gpuc.binary add %a, %b : tensor<5x768xf16>, tensor<5x768xf16> -> tensor<5x768xf16>\n"
-               "%r = gpuc.layer_norm %0 scale %c {axis = 1 : i64, epsilon = 1.0e-5} : tensor<5x768xf16>, tensor<768xf16> -> "
+               "%r = gpuc.layer_norm %0 scale %c {axis = 1 : i64, epsilon = 1.0e-5} : tensor<5x768xf16>, "
+               "tensor<768xf16> -> "
                "tensor<5x768xf16>"),
         {1e-2, 1e-2});
 }
@@ -156,13 +161,17 @@ TEST_F(NormalizationTest, GroupNorm) {
   check(groupNorm("3x6xf32", 6, 2), {1e-3, 1e-4});
 }
 TEST_F(NormalizationTest, GroupNormOfAChannelsLastBuffer) {
-  check("func.func @main(%in: tensor<2x8x3x4xf32>, %s: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<2x8x3x4xf32> {\n"
-        "  %t = gpuc.kernel \"pointwise\" (%a = %in : tensor<2x8x3x4xf32>) -> tensor<2x8x3x4xf32> attributes {storage = "
+  check("func.func @main(%in: tensor<2x8x3x4xf32>, %s: tensor<8xf32>, %b: tensor<8xf32>) -> "
+        "tensor<2x8x3x4xf32> {\n"
+        "  %t = gpuc.kernel \"pointwise\" (%a = %in : tensor<2x8x3x4xf32>) -> tensor<2x8x3x4xf32> attributes "
+        "{storage = "
         "[[96, 1, 32, 8]]} {\n    %r = gpuc.unary neg %a : tensor<2x8x3x4xf32> -> tensor<2x8x3x4xf32>\n"
         "    gpuc.yield %r : tensor<2x8x3x4xf32>\n  }\n"
-        "  %y = gpuc.kernel \"normalization\" (%a = %t : tensor<2x8x3x4xf32>, %c = %s : tensor<8xf32>, %d = %b : "
+        "  %y = gpuc.kernel \"normalization\" (%a = %t : tensor<2x8x3x4xf32>, %c = %s : tensor<8xf32>, %d = "
+        "%b : "
         "tensor<8xf32>) -> tensor<2x8x3x4xf32> attributes {storage = [[96, 1, 32, 8]]} {\n"
-        "    %r = gpuc.group_norm %a scale %c bias %d {groups = 2 : i64, epsilon = 1.0e-5} : tensor<2x8x3x4xf32>, "
+        "    %r = gpuc.group_norm %a scale %c bias %d {groups = 2 : i64, epsilon = 1.0e-5} : "
+        "tensor<2x8x3x4xf32>, "
         "tensor<8xf32>, tensor<8xf32> -> tensor<2x8x3x4xf32>\n    gpuc.yield %r : tensor<2x8x3x4xf32>\n  }\n"
         "  return %y : tensor<2x8x3x4xf32>\n}\n",
         {1e-4, 1e-5});
@@ -172,7 +181,8 @@ TEST_F(NormalizationTest, FewLongRowsAreSplit) {
   EXPECT_NE(units().find("partialMoments"), std::string::npos);
   check(layerNorm("2x16900xf16", "16900xf16", 1), KernelTolerance::half());
   check(kernel({"3x17001xf64", "17001xf64"}, "3x17001xf64",
-               "%r = gpuc.rms_norm %a scale %b {axis = 1 : i64, epsilon = 1.0e-6} : tensor<3x17001xf64>, tensor<17001xf64> -> "
+               "%r = gpuc.rms_norm %a scale %b {axis = 1 : i64, epsilon = 1.0e-6} : tensor<3x17001xf64>, "
+               "tensor<17001xf64> -> "
                "tensor<3x17001xf64>"),
         {1e-11, 1e-12});
 }
@@ -184,7 +194,8 @@ TEST_F(NormalizationTest, Lrn) {
   for (const char *type : {"2x7x3x5xf32", "2x5x4x8xf16", "1x3x2xf64"}) {
     std::string t = type;
     check(kernel({t}, t,
-                 "%r = gpuc.lrn %a {size = 4 : i64, alpha = 0.3, beta = 0.75, bias = 1.5} : tensor<" + t + "> -> tensor<" + t + ">"),
+                 "%r = gpuc.lrn %a {size = 4 : i64, alpha = 0.3, beta = 0.75, bias = 1.5} : tensor<" + t +
+                     "> -> tensor<" + t + ">"),
           KernelTolerance::half());
   }
 }

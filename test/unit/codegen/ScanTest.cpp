@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The scan family: running sums of all types along every axis, both directions, with and without the element itself.
+// The scan family: running sums of all types along every axis, both directions, with and without the element
+// itself.
 #include "KernelTest.h"
 #include <cmath>
 
@@ -8,9 +9,11 @@ using namespace gpuc;
 namespace {
 
 std::string cumsum(const std::string &type, int axis, bool exclusive, bool reverse) {
-  return "func.func @main(%in: tensor<" + type + ">) -> tensor<" + type + "> {\n  %y = gpuc.kernel \"scan\" (%a = %in : tensor<" + type +
-         ">) -> tensor<" + type + "> {\n    %r = gpuc.cumsum %a {axis = " + std::to_string(axis) + " : i64, exclusive = " +
-         (exclusive ? "true" : "false") + ", reverse = " + (reverse ? "true" : "false") + "} : tensor<" + type + "> -> tensor<" + type +
+  return "func.func @main(%in: tensor<" + type + ">) -> tensor<" + type +
+         "> {\n  %y = gpuc.kernel \"scan\" (%a = %in : tensor<" + type + ">) -> tensor<" + type +
+         "> {\n    %r = gpuc.cumsum %a {axis = " + std::to_string(axis) +
+         " : i64, exclusive = " + (exclusive ? "true" : "false") +
+         ", reverse = " + (reverse ? "true" : "false") + "} : tensor<" + type + "> -> tensor<" + type +
          ">\n    gpuc.yield %r : tensor<" + type + ">\n  }\n  return %y : tensor<" + type + ">\n}\n";
 }
 
