@@ -8,6 +8,7 @@
 #include "gpuc/Support/Hash.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "kernels/matmul/Matmul.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -47,7 +48,8 @@ LogicalResult selectVariants(func::FuncOp function, const Target &target) {
   return success();
 }
 
-PlanBuilder::PlanBuilder(Plan &plan, std::shared_ptr<const void> owner) : plan(plan), owner(std::move(owner)) {
+PlanBuilder::PlanBuilder(Plan &plan, std::shared_ptr<const void> owner, PlanBuilderOptions options)
+    : plan(plan), owner(std::move(owner)), options(options) {
   for (SourceFile &file : kernelHeaders())
     plan.headers.push_back({std::move(file.path), std::move(file.text)});
 }
@@ -116,6 +118,22 @@ uint32_t PlanBuilder::unitIndex(llvm::StringRef family, const std::string &text,
   return at->second;
 }
 
+/// Share of the tensor cores' peak that gpuc's own product kernels (mma.sync on every target) and the library reach on large
+/// problems, and what a library call costs besides: it neither waits nor triggers early, so neighbours don't overlap with it.
+/// Measured shares for H200 in docs/benchmarks.md; the others are the same guess.
+constexpr double kOwnShareOfPeak = 0.45, kLibraryShareOfPeak = 0.70, kLibraryCallSeconds = 2.5e-6;
+/// Workspace given to the library, as NVIDIA recommends for Hopper and for older architectures.
+constexpr uint64_t kWorkspaceHopper = 32u << 20, kWorkspaceOlder = 4u << 20;
+
+/// Only where the library has instructions that gpuc's kernels don't use yet, and only for problems large enough to pay for the call.
+static bool prefersLibrary(const MatmulProblem &problem, const Target &target) {
+  if (!target.hasWgmma || (problem.dtypeA != DType::F16 && problem.dtypeA != DType::BF16))
+    return false;
+  double flops = 2.0 * double(problem.m) * double(problem.n) * double(problem.k) * double(problem.batch);
+  double peak = target.fp16Tflops * 1e12;
+  return flops / (kLibraryShareOfPeak * peak) + kLibraryCallSeconds < flops / (kOwnShareOfPeak * peak);
+}
+
 /// One target's program while it is built.
 struct PlanBuilder::Program {
   PlanBuilder &builder;
@@ -126,6 +144,7 @@ struct PlanBuilder::Program {
   std::map<std::pair<uint32_t, std::string>, uint64_t> packed; ///< (constant, key) → offset in packed memory
   uint64_t scratchBytes = 0;
   std::vector<std::pair<size_t, size_t>> scratchArgs; ///< (step, arg) to be placed behind the arena
+  std::vector<size_t> workspaceSteps;                 ///< library products, likewise
 
   Program(PlanBuilder &builder, func::FuncOp function) : builder(builder), function(function) {}
 
@@ -223,14 +242,62 @@ struct PlanBuilder::Program {
     }
   }
 
+  /// The kernel as a library product, when it is one and the cost model prefers it.
+  FailureOr<bool> tryLibrary(KernelOp kernel, const Target &target) {
+    if (!builder.options.allowLibrary || kernel.getFamily() != "matmul")
+      return false;
+    auto library = libraryMatmul(kernel);
+    if (!library || !prefersLibrary(library->problem, target))
+      return false;
+    MatmulStep step;
+    step.problem = library->problem;
+    step.label = onnxNodes(kernel.getLoc());
+    auto operand = [&](unsigned index, int64_t elements) -> FailureOr<BufferRef> {
+      auto where = locate(kernel.getInputs()[index]);
+      if (succeeded(where))
+        where->offset += uint64_t(elements * bitWidth(dtypeOf(kernel.getInputs()[index])) / 8);
+      return where;
+    };
+    auto a = operand(library->a, library->offsetA), b = operand(library->b, library->offsetB), d = locate(kernel.getResult(0));
+    if (failed(a) || failed(b) || failed(d))
+      return failure();
+    step.a = *a;
+    step.b = *b;
+    step.d = *d;
+    for (auto [index, ref] : {std::pair(library->c, &step.c), std::pair(library->bias, &step.bias)})
+      if (index) {
+        auto where = locate(kernel.getInputs()[*index]);
+        if (failed(where))
+          return failure();
+        *ref = *where;
+      }
+    step.workspaceBytes = target.hasWgmma ? kWorkspaceHopper : kWorkspaceOlder;
+    step.workspace = {MemorySpace::Arena, 0, 0};
+    workspaceSteps.push_back(program.runSteps.size());
+    scratchBytes = std::max(scratchBytes, step.workspaceBytes);
+    program.runSteps.push_back(std::move(step));
+    return true;
+  }
+
   LogicalResult addKernel(KernelOp kernel, const Target &target) {
+    auto taken = tryLibrary(kernel, target);
+    if (failed(taken) || *taken)
+      return success(succeeded(taken));
     auto emitted = findFamily(kernel.getFamily())->emit(kernel, target);
     if (failed(emitted))
       return failure();
     std::string label = onnxNodes(kernel.getLoc());
     // Workspaces of the launches of one kernel op with the same index are one workspace.
-    std::map<unsigned, uint64_t> scratchOffsets;
+    std::map<unsigned, uint64_t> scratchSizes, scratchOffsets;
+    for (const EmittedKernel &launch : *emitted)
+      for (const EmittedArg &arg : launch.args)
+        if (arg.kind == EmittedArg::Kind::Scratch)
+          scratchSizes[arg.index] = std::max(scratchSizes[arg.index], align(uint64_t(arg.bytes)));
     uint64_t scratchEnd = 0;
+    for (auto [index, bytes] : scratchSizes) {
+      scratchOffsets[index] = scratchEnd;
+      scratchEnd += bytes;
+    }
     for (const EmittedKernel &launch : *emitted) {
       std::vector<uint64_t> packedOffsets;
       for (const PackingKernel &packing : launch.packing) {
@@ -250,11 +317,8 @@ struct PlanBuilder::Program {
           continue;
         }
         if (arg.kind == EmittedArg::Kind::Scratch) {
-          auto [at, isNew] = scratchOffsets.try_emplace(arg.index, scratchEnd);
-          if (isNew)
-            scratchEnd += align(uint64_t(arg.bytes));
           scratchArgs.push_back({program.runSteps.size(), step.args.size()});
-          step.args.push_back(BufferRef{MemorySpace::Arena, 0, at->second});
+          step.args.push_back(BufferRef{MemorySpace::Arena, 0, scratchOffsets.at(arg.index)});
           continue;
         }
         Value value = arg.kind == EmittedArg::Kind::Operand ? kernel.getInputs()[arg.index] : kernel.getResult(arg.index);
@@ -294,6 +358,8 @@ struct PlanBuilder::Program {
     uint64_t arena = align(uint64_t(function->getAttrOfType<IntegerAttr>(kArenaBytesAttr).getInt()));
     for (auto [step, arg] : scratchArgs)
       std::get<BufferRef>(std::get<LaunchStep>(program.runSteps[step]).args[arg]).offset += arena;
+    for (size_t step : workspaceSteps)
+      std::get<MatmulStep>(program.runSteps[step]).workspace.offset += arena;
     program.arenaBytes = arena + scratchBytes;
     if (auto bound = function->getAttrOfType<IntegerAttr>(kArenaLowerBoundAttr))
       program.statistics.arenaLowerBound = uint64_t(bound.getInt());

@@ -34,7 +34,9 @@ struct Evaluator {
   }
   Result<HostTensor> run(BinaryOp op) { return reference::binary(op.getKind(), in[0], in[1]); }
   Result<HostTensor> run(SelectOp op) { return reference::select(in[0], in[1], in[2]); }
-  Result<HostTensor> run(CastOp op) { return reference::cast(in[0], dtypeOf(op.getY()), op.getSaturate()); }
+  Result<HostTensor> run(CastOp op) {
+    return reference::cast(in[0], dtypeOf(op.getY()), op.getSaturate(), op.getRound());
+  }
 
   // Movement
   Result<HostTensor> run(TransposeOp op) { return reference::transpose(in[0], op.getPerm().vec()); }

@@ -94,6 +94,11 @@ static LogicalResult verifyStorage(KernelOp kernel) {
     if (!valid)
       return kernel.emitError() << "kernel_c5: storage of result " << i << " must be empty or have " << rank
                                 << " non-negative i64 strides, got " << entry;
+    Value result = kernel.getResult(i);
+    if (bitWidth(dtypeOf(result)) < 8 &&
+        kernel.getStorageStrides(i) != ArrayRef<int64_t>(rowMajorStrides(shapeOf(result))))
+      return kernel.emitError() << "kernel_c6: result " << i << " of type " << elementTypeOf(result)
+                                << " must be row-major, got strides " << entry;
   }
   return success();
 }

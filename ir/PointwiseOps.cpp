@@ -115,6 +115,7 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
 void CastOp::build(OpBuilder &builder, OperationState &state, Value x, Type elementType) {
   state.addOperands(x);
   state.getOrAddProperties<Properties>().saturate = builder.getBoolAttr(true);
+  state.getOrAddProperties<Properties>().round = RoundModeAttr::get(builder.getContext(), RoundMode::Up);
   addTensorType(builder, state, shapeOrEmpty(x), elementType);
 }
 

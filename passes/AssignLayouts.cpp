@@ -84,7 +84,7 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
     Operation *root = kernel.getRoot();
     for (auto [i, result] : llvm::enumerate(kernel.getResults())) {
       auto shape = shapeOf(result);
-      if (shape.size() < 3 || shape[1] == 1 || isReturned(result))
+      if (shape.size() < 3 || shape[1] == 1 || isReturned(result) || bitWidth(dtypeOf(result)) < 8)
         continue;
       bool channelsLast = false;
       if (root && isa<ConvOp, ConvTransposeOp>(root))

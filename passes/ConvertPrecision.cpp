@@ -95,8 +95,11 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
 
   /// Why an op's results stay f32; empty when they may be narrow.
   llvm::StringRef islandReason(Operation *op) {
-    if (auto cast = dyn_cast<CastOp>(op))
+    if (auto cast = dyn_cast<CastOp>(op)) {
+      if (isa<Float8E8M0FNUType>(elementTypeOf(cast.getX())) || isa<Float8E8M0FNUType>(elementTypeOf(cast.getY())))
+        return "powers of two reach further than the narrow type";
       return isa<FloatType>(elementTypeOf(cast.getX())) ? "" : "an integer may have more digits than the narrow type";
+    }
     if (auto unary = dyn_cast<UnaryOp>(op)) {
       switch (unary.getKind()) {
       case UnaryKind::Exp: case UnaryKind::Log: case UnaryKind::Sqrt: case UnaryKind::Rsqrt: case UnaryKind::Reciprocal:

@@ -2,6 +2,7 @@
 // Evaluates constant ops with the reference executor.
 #include "gpuc/IR/Constants.h"
 #include "gpuc/IR/Evaluate.h"
+#include "gpuc/IR/OpClasses.h"
 #include "gpuc/IR/Types.h"
 #include "gpuc/IR/Ops.h"
 #include "gpuc/Passes/Passes.h"
@@ -13,6 +14,9 @@ namespace gpuc {
 #include "gpuc/Passes/Passes.h.inc"
 
 namespace {
+
+/// Bytes of the largest constant that is rearranged while compiling.
+constexpr int64_t kLargestCopiedWeight = int64_t(256) << 20;
 
 int64_t bytesOf(Value v) { return byteSize(dtypeOf(v), tensorType(v).getNumElements()); }
 
@@ -35,6 +39,9 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
         continue;
       for (Value result : op.getResults())
         resultBytes += bytesOf(result);
+      // A view of a very large weight stays a view: readers follow its strides, and the copy would cost seconds.
+      if (isViewOp(&op) && operandBytes > kLargestCopiedWeight)
+        continue;
       // A weight may be transposed or scaled whatever its size; a constant must not grow beyond the cap.
       int64_t cap = std::max<int64_t>(maxBytes, 2 * operandBytes);
       llvm::SmallVector<Attribute> values;

@@ -117,7 +117,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
         outer.map(cluster->concat->getResult(0), copy->getResult(0));
         continue;
       }
-      KernelBuilder(graph, *cluster, outer, builder).build();
+      if (!graph.outputs(*cluster).empty()) // else nobody needs it
+        KernelBuilder(graph, *cluster, outer, builder).build();
     }
     // What is left to return: stored values, and reshapes of them, which are aliases.
     for (OpOperand &operand : terminator->getOpOperands())

@@ -30,6 +30,7 @@ void buildGraphPipeline(OpPassManager &pm, const PipelineOptions &options) {
   function.addPass(createRecognizeAttention());
   function.addPass(createSimplifyGraph());
   clean();
+  function.addPass(createSinkTransposes());
   function.addPass(createMergeProducts());
   clean();
   if (options.precision == Precision::F16 || options.precision == Precision::BF16) {

@@ -19,11 +19,11 @@ constexpr double kGeluTanhCubic = 0.044715 * kGeluTanhLinear;
 
 /// clip(v, lo, hi) written as min and max in either order: the clipped value.
 Value matchClip(Value v, double lo, double hi) {
-  if (auto outer = matchWithScalar(v, BinaryKind::Min); outer && isAbout(outer->scalar, hi))
+  if (auto outer = matchWithScalar(v, BinaryKind::Min); outer && isAbout(outer->scalar, hi, elementTypeOf(v)))
     if (auto inner = matchWithScalar(outer->other, BinaryKind::Max); inner && std::abs(inner->scalar - lo) < 1e-6)
       return inner->other;
   if (auto outer = matchWithScalar(v, BinaryKind::Max); outer && std::abs(outer->scalar - lo) < 1e-6)
-    if (auto inner = matchWithScalar(outer->other, BinaryKind::Min); inner && isAbout(inner->scalar, hi))
+    if (auto inner = matchWithScalar(outer->other, BinaryKind::Min); inner && isAbout(inner->scalar, hi, elementTypeOf(v)))
       return inner->other;
   return {};
 }
@@ -31,7 +31,7 @@ Value matchClip(Value v, double lo, double hi) {
 /// 1 + f(argument) for the given unary f: the argument.
 Value matchOnePlus(Value v, UnaryKind kind) {
   auto sum = matchWithScalar(v, BinaryKind::Add);
-  if (!sum || !isAbout(sum->scalar, 1))
+  if (!sum || sum->scalar != 1)
     return {};
   auto f = matchUnary(sum->other, kind);
   return f ? f.getX() : Value();
@@ -42,7 +42,7 @@ bool isPolynomial(Value v, Value x, const Polynomial &expected) {
   if (!p)
     return false;
   for (size_t i = 0; i < expected.size(); ++i)
-    if (expected[i] == 0 ? (*p)[i] != 0 : !isAbout((*p)[i], expected[i]))
+    if (expected[i] == 0 ? (*p)[i] != 0 : !isAbout((*p)[i], expected[i], elementTypeOf(v)))
       return false;
   return true;
 }
@@ -71,25 +71,26 @@ struct GatedProduct : OpRewritePattern<BinaryOp> {
   }
 
   static std::optional<UnaryKind> match(Value x, Value gate, double scale) {
-    if (isAbout(scale, 1)) {
+    Type element = elementTypeOf(x);
+    if (scale == 1) {
       if (auto sigmoid = matchUnary(gate, UnaryKind::Sigmoid); sigmoid && sigmoid.getX() == x)
         return UnaryKind::Silu;
       if (auto hard = matchUnary(gate, UnaryKind::HardSigmoid);
-          hard && hard.getX() == x && isAbout(hard.getAlpha().convertToDouble(), 1.0 / 6) &&
-          isAbout(hard.getBeta().convertToDouble(), 0.5))
+          hard && hard.getX() == x && isAbout(hard.getAlpha().convertToDouble(), 1.0 / 6, element) &&
+          hard.getBeta().convertToDouble() == 0.5)
         return UnaryKind::HardSwish;
       if (auto tanh = matchUnary(gate, UnaryKind::Tanh))
         if (auto softplus = matchUnary(tanh.getX(), UnaryKind::Softplus); softplus && softplus.getX() == x)
           return UnaryKind::Mish;
     }
-    if (isAbout(scale, 0.5)) {
+    if (scale == 0.5) {
       if (Value argument = matchOnePlus(gate, UnaryKind::Erf); argument && isPolynomial(argument, x, {0, kInvSqrt2, 0, 0}))
         return UnaryKind::Gelu;
       if (Value argument = matchOnePlus(gate, UnaryKind::Tanh);
           argument && isPolynomial(argument, x, {0, kGeluTanhLinear, 0, kGeluTanhCubic}))
         return UnaryKind::GeluTanh;
     }
-    if (isAbout(scale, 1.0 / 6))
+    if (isAbout(scale, 1.0 / 6, element))
       if (Value clipped = matchClip(gate, 0, 6); clipped && isPolynomial(clipped, x, {3, 1, 0, 0}))
         return UnaryKind::HardSwish;
     return std::nullopt;

@@ -5,6 +5,7 @@
 #include "gpuc/Passes/Passes.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -44,25 +45,83 @@ Value peelScale(Value v, double &scale, OpBuilder &builder) {
   return copy->getResult(0);
 }
 
-/// Scores taken apart: scale * product + bias.
+/// A reshape that leaves the last two axes alone: the same matrices, counted in another way.
+bool regroupsBatch(ReshapeOp op) {
+  auto from = shapeOf(op.getX()), to = shapeOf(op.getY());
+  return from.size() >= 2 && to.size() >= 2 && from.take_back(2) == to.take_back(2);
+}
+bool swapsLastTwo(TransposeOp op) {
+  auto perm = op.getPerm();
+  int64_t rank = int64_t(perm.size());
+  for (int64_t i = 0; i < rank; ++i)
+    if (perm[i] != (i < rank - 2 ? i : 2 * rank - 3 - i))
+      return false;
+  return rank >= 2;
+}
+
+/// Scores taken apart: cap(scale * product) + bias, or what a mask leaves of it.
 struct Scores {
   MatmulOp product;
+  bool swapped = false; ///< the scores are the product's transpose
   double scale = 1;
+  double softcap = 0;
   Value bias;    ///< added to the scaled product
   SelectOp mask; ///< or scores are replaced where a mask says so
+  const char *refusal = nullptr;
 };
 
-std::optional<Scores> matchScores(Value v) {
+/// A chain of scales and casts that ends in a product.
+bool leadsToProduct(Value side) {
+  for (int i = 0; i < 8; ++i) {
+    Operation *op = side.getDefiningOp();
+    if (!op || isa<MatmulOp>(op))
+      return op != nullptr;
+    auto mul = matchWithScalar(side, BinaryKind::Mul), div = matchWithScalar(side, BinaryKind::Div);
+    if (mul || div)
+      side = mul ? mul->other : div->other;
+    else if (isa<CastOp, ReshapeOp, TransposeOp>(op) || matchUnary(side, UnaryKind::Tanh))
+      side = op->getOperand(0);
+    else
+      return false;
+  }
+  return false;
+}
+
+Scores matchScores(Value v) {
   Scores scores;
-  for (int depth = 0; depth < 6; ++depth) {
+  bool viewed = false;
+  auto refuse = [&](const char *why) {
+    scores.refusal = why;
+    return scores;
+  };
+  for (int depth = 0; depth < 12; ++depth) {
     v = skipFloatCast(v);
     if (!v.hasOneUse())
-      return std::nullopt;
+      return refuse("the scores have another reader");
     if (auto product = v.getDefiningOp<MatmulOp>()) {
       scores.product = product;
       return scores;
     }
+    if (auto reshape = v.getDefiningOp<ReshapeOp>(); reshape && regroupsBatch(reshape)) {
+      viewed = true;
+      v = reshape.getX();
+      continue;
+    }
+    if (auto transpose = v.getDefiningOp<TransposeOp>(); transpose && swapsLastTwo(transpose)) {
+      viewed = true;
+      scores.swapped = !scores.swapped;
+      v = transpose.getX();
+      continue;
+    }
     if (auto scaled = matchWithScalar(v, BinaryKind::Mul)) {
+      auto tanh = matchUnary(scaled->other, UnaryKind::Tanh);
+      if (tanh && scaled->scalar > 0 && scores.scale == 1 && scores.softcap == 0) {
+        if (!scaled->other.hasOneUse())
+          return refuse("the scores have another reader");
+        scores.softcap = scores.scale = scaled->scalar; // c tanh(u), and u * c is the score before the cap
+        v = tanh.getX();
+        continue;
+      }
       scores.scale *= scaled->scalar;
       v = scaled->other;
       continue;
@@ -72,78 +131,75 @@ std::optional<Scores> matchScores(Value v) {
       v = scaled->other;
       continue;
     }
-    // A bias is added after every scale, and there is one of it.
-    if (scores.bias || scores.mask || scores.scale != 1)
-      return std::nullopt;
+    // A bias is added after every scale, there is one of it, and it has the softmax's axes.
+    if (scores.bias || scores.mask || scores.scale != 1 || scores.softcap != 0 || viewed)
+      return refuse("the scores are no scaled product plus one bias");
     if (auto add = matchBinary(v, BinaryKind::Add)) {
-      auto leadsToProduct = [](Value side) {
-        for (int i = 0; i < 6; ++i) {
-          if (side.getDefiningOp<MatmulOp>())
-            return true;
-          auto next = matchWithScalar(side, BinaryKind::Mul);
-          auto div = matchWithScalar(side, BinaryKind::Div);
-          if (!next && !div && skipFloatCast(side) == side)
-            return false;
-          side = next ? next->other : div ? div->other : skipFloatCast(side);
-        }
-        return false;
-      };
       bool left = leadsToProduct(add.getX()) && add.getX().getType() == v.getType();
       bool right = !left && leadsToProduct(add.getY()) && add.getY().getType() == v.getType();
       if (!left && !right)
-        return std::nullopt;
+        return refuse("no side of the sum is a scaled product of its shape");
       scores.bias = left ? add.getY() : add.getX();
       v = left ? add.getX() : add.getY();
       continue;
     }
-    // where(mask, scores, c) and where(mask, c, scores): c is added instead of put; with c far below every score the difference is below rounding.
     if (auto select = v.getDefiningOp<SelectOp>()) {
       auto fillY = matchScalar(select.getY()), fillX = matchScalar(select.getX());
       double fill = fillY ? *fillY : fillX ? *fillX : 0;
       Value kept = fillY ? select.getX() : select.getY();
       if (!(fill <= -1e4) || kept.getType() != v.getType())
-        return std::nullopt;
+        return refuse("the mask does not put a very negative number");
       scores.mask = select;
       v = kept;
       continue;
     }
-    return std::nullopt;
+    return refuse("the scores are no scaled product plus one bias");
   }
-  return std::nullopt;
+  return refuse("too many steps between product and softmax");
 }
 
-/// select(mask, scores, c) as an addend: 0 where the scores stay, c elsewhere.
-Value additiveMask(SelectOp select, OpBuilder &builder) {
+/// select(mask, scores, c) as a bias. c = -inf hides keys: a boolean mask. A finite c far below every score gives a fully masked row equal
+/// weights; so does adding a number that swallows every score, in f32 whatever type the scores have.
+Value maskBias(SelectOp select, OpBuilder &builder) {
+  Location loc = select.getLoc();
   auto fillY = matchScalar(select.getY());
-  double fill = fillY ? *fillY : *matchScalar(select.getX());
-  Type element = elementTypeOf(select.getZ());
+  bool keepsWhereTrue = fillY.has_value();
+  double fill = keepsWhereTrue ? *fillY : *matchScalar(select.getX());
+  if (std::isinf(fill))
+    return keepsWhereTrue ? select.getCondition()
+                          : Value(UnaryOp::create(builder, loc, UnaryKind::Not, select.getCondition()));
+  constexpr double kSwallows = -1e37;
+  Type wide = elementTypeOf(select.getZ()).isF64() ? builder.getF64Type() : Type(builder.getF32Type());
   auto constant = [&](double value) -> Value {
-    auto type = RankedTensorType::get({}, element);
-    return ConstantOp::create(builder, select.getLoc(), DenseElementsAttr::get(type, builder.getFloatAttr(element, value)));
+    auto type = RankedTensorType::get({}, wide);
+    return ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getFloatAttr(wide, value)));
   };
-  Value zero = constant(0), low = constant(fill);
-  return fillY ? SelectOp::create(builder, select.getLoc(), select.getCondition(), zero, low)
-               : SelectOp::create(builder, select.getLoc(), select.getCondition(), low, zero);
+  Value zero = constant(0), low = constant(kSwallows);
+  return keepsWhereTrue ? SelectOp::create(builder, loc, select.getCondition(), zero, low)
+                        : SelectOp::create(builder, loc, select.getCondition(), low, zero);
 }
 
-/// [X, S, D] becomes [X, 1, S, D]; a product of two matrices becomes [1, 1, S, D].
-Value toRank4(Value v, OpBuilder &builder) {
-  auto shape = shapeOf(v);
-  if (shape.size() == 4)
-    return v;
-  llvm::SmallVector<int64_t> wide;
-  if (shape.size() == 3)
-    wide = {shape[0], 1, shape[1], shape[2]};
-  else if (shape.size() == 2)
-    wide = {1, 1, shape[0], shape[1]};
-  else {
-    int64_t batch = 1;
-    for (int64_t d : shape.drop_back(3))
-      batch *= d;
-    auto last = shape.take_back(3);
-    wide = {batch, last[0], last[1], last[2]};
-  }
-  return ReshapeOp::create(builder, v.getLoc(), v, wide);
+Value swapLastTwo(Value v, OpBuilder &builder) {
+  llvm::SmallVector<int64_t> perm(tensorType(v).getRank());
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return TransposeOp::create(builder, v.getLoc(), v, builder.getDenseI64ArrayAttr(perm));
+}
+
+Value reshapeTo(Value v, llvm::ArrayRef<int64_t> shape, OpBuilder &builder) {
+  return shapeOf(v) == shape ? v : Value(ReshapeOp::create(builder, v.getLoc(), v, shape));
+}
+
+/// The two batch axes of attention for the batch axes of a softmax: [X] becomes [X, 1]; more than two are flattened into the first.
+std::array<int64_t, 2> batchAxes(llvm::ArrayRef<int64_t> batch) {
+  if (batch.empty())
+    return {1, 1};
+  if (batch.size() == 1)
+    return {batch[0], 1};
+  int64_t outer = 1;
+  for (int64_t d : batch.drop_back())
+    outer *= d;
+  return {outer, batch.back()};
 }
 
 struct AttentionFromSoftmax : OpRewritePattern<MatmulOp> {
@@ -151,68 +207,63 @@ struct AttentionFromSoftmax : OpRewritePattern<MatmulOp> {
 
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     Value probabilities = skipFloatCast(op.getX());
+    while (auto reshape = probabilities.getDefiningOp<ReshapeOp>()) {
+      if (!reshape->hasOneUse() || !regroupsBatch(reshape))
+        return rewriter.notifyMatchFailure(op, "the left side is no softmax of its own");
+      probabilities = skipFloatCast(reshape.getX());
+    }
     auto softmax = probabilities.getDefiningOp<SoftmaxOp>();
     if (!softmax || softmax.getLog() || !probabilities.hasOneUse())
       return rewriter.notifyMatchFailure(op, "the left side is no softmax of its own");
-    int64_t rank = tensorType(softmax.getY()).getRank();
-    if (int64_t(softmax.getAxis()) != rank - 1 || rank < 2)
+    auto scoreShape = shapeOf(softmax.getY());
+    int64_t rank = int64_t(scoreShape.size());
+    if (rank < 2 || int64_t(softmax.getAxis()) != rank - 1)
       return rewriter.notifyMatchFailure(op, "the softmax is not along the keys");
-    auto scores = matchScores(softmax.getX());
-    if (!scores)
-      return rewriter.notifyMatchFailure(op, "the scores are no scaled product plus one bias");
-    MatmulOp product = scores->product;
-    if (!isa<FloatType>(elementTypeOf(product.getX())) || elementTypeOf(op.getY()) != elementTypeOf(product.getX()))
+    Scores scores = matchScores(softmax.getX());
+    if (scores.refusal)
+      return rewriter.notifyMatchFailure(op, scores.refusal);
+    MatmulOp product = scores.product;
+    Type element = elementTypeOf(product.getX());
+    if (!isa<FloatType>(element) || elementTypeOf(op.getY()) != element)
       return rewriter.notifyMatchFailure(op, "types differ");
-    // Batch axes must agree without broadcasting.
-    auto batch = [&](Value v) { return shapeOf(v).drop_back(2); };
-    if (int64_t(shapeOf(product.getX()).size()) != rank || int64_t(shapeOf(product.getY()).size()) != rank ||
-        int64_t(shapeOf(op.getY()).size()) != rank || batch(product.getX()) != batch(product.getY()) ||
-        batch(op.getY()) != batch(product.getX()))
+    auto batch = [](Value v) { return shapeOf(v).drop_back(2); };
+    if (batch(product.getX()) != batch(product.getY()) || batch(op.getX()) != batch(op.getY()))
       return rewriter.notifyMatchFailure(op, "batch axes broadcast");
-    if (rank > 4 && (scores->bias || scores->mask))
+    if (rank > 4 && (scores.bias || scores.mask))
       return rewriter.notifyMatchFailure(op, "a bias with more than four axes");
+    if (tensorType(softmax.getY()).getNumElements() == 0)
+      return rewriter.notifyMatchFailure(op, "nothing to attend to");
 
-    double scale = scores->scale;
+    double scale = scores.scale;
     Location loc = op.getLoc();
-    Value q = peelScale(product.getX(), scale, rewriter);
-    Value kt = peelScale(product.getY(), scale, rewriter);
-    llvm::SmallVector<int64_t> swap;
-    for (int64_t i = 0; i < rank; ++i)
-      swap.push_back(i);
-    std::swap(swap[rank - 1], swap[rank - 2]);
-    Value k = TransposeOp::create(rewriter, loc, kt, rewriter.getDenseI64ArrayAttr(swap));
-    Value bias = scores->mask ? additiveMask(scores->mask, rewriter) : scores->bias;
+    Value left = peelScale(product.getX(), scale, rewriter), right = peelScale(product.getY(), scale, rewriter);
+    Value q = scores.swapped ? swapLastTwo(right, rewriter) : left;
+    Value k = scores.swapped ? left : swapLastTwo(right, rewriter);
+    auto [outer, heads] = batchAxes(scoreShape.drop_back(2));
+    auto toRank4 = [&, outer = outer, heads = heads](Value v) {
+      auto matrix = shapeOf(v).take_back(2);
+      return reshapeTo(v, {outer, heads, matrix[0], matrix[1]}, rewriter);
+    };
+    Value bias = scores.mask ? maskBias(scores.mask, rewriter) : scores.bias;
     if (bias) {
-      auto shape = shapeOf(bias);
-      llvm::SmallVector<int64_t> wide(shape.begin(), shape.end());
-      while (int64_t(wide.size()) < rank)
-        wide.insert(wide.begin(), 1);
+      llvm::SmallVector<int64_t> wide(rank - shapeOf(bias).size(), 1);
+      llvm::append_range(wide, shapeOf(bias));
       if (rank == 3)
         wide.insert(wide.begin() + 1, 1);
-      while (wide.size() < 4)
-        wide.insert(wide.begin(), 1);
-      bias = wide == llvm::SmallVector<int64_t>(shape.begin(), shape.end())
-                 ? bias
-                 : Value(ReshapeOp::create(rewriter, loc, bias, wide));
-      if (elementTypeOf(bias) != elementTypeOf(q))
-        bias = CastOp::create(rewriter, loc, bias, elementTypeOf(q));
+      wide.insert(wide.begin(), 4 - wide.size(), 1);
+      bias = reshapeTo(bias, wide, rewriter);
     }
-    Value q4 = toRank4(q, rewriter), k4 = toRank4(k, rewriter), v4 = toRank4(op.getY(), rewriter);
-    auto q4Shape = shapeOf(q4), v4Shape = shapeOf(v4);
-    auto type = RankedTensorType::get({q4Shape[0], q4Shape[1], q4Shape[2], v4Shape[3]}, elementTypeOf(q));
+    Value q4 = toRank4(q), k4 = toRank4(k), v4 = toRank4(op.getY());
+    auto type = RankedTensorType::get({outer, heads, shapeOf(q4)[2], shapeOf(v4)[3]}, element);
     OperationState state(loc, AttentionOp::getOperationName());
     state.addOperands({q4, k4, v4});
     if (bias)
       state.addOperands(bias);
     state.addTypes(type);
     state.addAttribute("scale", rewriter.getF64FloatAttr(scale));
+    state.addAttribute("softcap", rewriter.getF64FloatAttr(scores.softcap));
     state.addAttribute("zeroMasked", rewriter.getBoolAttr(softmax.getZeroMasked()));
-    Value y = rewriter.create(state)->getResult(0);
-    if (elementTypeOf(op.getZ()) != elementTypeOf(y))
-      y = CastOp::create(rewriter, loc, y, elementTypeOf(op.getZ()));
-    if (shapeOf(y) != shapeOf(op.getZ()))
-      y = ReshapeOp::create(rewriter, loc, y, shapeOf(op.getZ()));
-    rewriter.replaceOp(op, y);
+    rewriter.replaceOp(op, reshapeTo(rewriter.create(state)->getResult(0), shapeOf(op.getZ()), rewriter));
     return success();
   }
 };

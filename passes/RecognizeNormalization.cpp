@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Softmax, layer norm and RMS norm from the forms that exporters write.
+// Layer norm and RMS norm from the forms that exporters write (torch, tf2onnx, Keras, jax2tf).
+#include "NormalizationForms.h"
 #include "analysis/Match.h"
 #include "gpuc/Passes/Passes.h"
 #include "mlir/IR/PatternMatch.h"
@@ -18,103 +19,154 @@ Value matchSquare(Value v) {
   if (auto mul = matchBinary(v, BinaryKind::Mul); mul && mul.getX() == mul.getY())
     return mul.getX();
   if (auto pow = matchBinary(v, BinaryKind::Pow))
-    if (auto e = matchScalar(pow.getY()); e && *e == 2 && pow.getX().getType() == v.getType())
+    if (auto e = getSplat(pow.getY()); e && *e == 2 && pow.getX().getType() == v.getType())
       return pow.getX();
   return {};
 }
 
-/// 1 / sqrt(m + epsilon): m and epsilon. Handles rsqrt and reciprocal of sqrt.
-struct InverseRoot {
+/// sqrt(m + epsilon), or its reciprocal: m and epsilon.
+struct Root {
   Value mean;
   double epsilon;
 };
-std::optional<InverseRoot> matchInverseRoot(Value v) {
-  auto root = matchUnary(v, UnaryKind::Rsqrt);
-  if (!root)
-    return std::nullopt;
-  auto sum = matchWithScalar(root.getX(), BinaryKind::Add);
-  if (!sum)
-    return std::nullopt;
-  return InverseRoot{sum->other, sum->scalar};
-}
-/// The same below a division: d / sqrt(m + epsilon).
-std::optional<InverseRoot> matchRoot(Value v) {
-  auto root = matchUnary(v, UnaryKind::Sqrt);
-  if (!root)
-    return std::nullopt;
-  auto sum = matchWithScalar(root.getX(), BinaryKind::Add);
-  if (!sum)
-    return std::nullopt;
-  return InverseRoot{sum->other, sum->scalar};
+std::optional<Root> matchRoot(Value v, UnaryKind kind) {
+  auto root = matchUnary(v, kind);
+  auto sum = root ? matchWithScalar(root.getX(), BinaryKind::Add) : std::nullopt;
+  return sum ? std::optional(Root{sum->other, sum->scalar}) : std::nullopt;
 }
 
-/// x and the first normalised axis when `centered` is x - mean(x) and `variance` is mean((x - mean(x))^2) over the same trailing axes.
-struct Centered {
+/// x and the axes when `v` is mean(x) with kept axes.
+struct Mean {
   Value x;
-  int64_t axis;
+  llvm::ArrayRef<int64_t> axes;
 };
-Value matchMeanOf(Value v, int64_t &axis) {
+std::optional<Mean> matchMean(Value v) {
   auto mean = matchReduce(v, ReduceKind::Mean);
-  if (!mean)
-    return {};
-  auto first = trailingAxes(mean);
-  if (!first)
-    return {};
-  axis = *first;
-  return mean.getX();
+  if (!mean || !mean.getKeepdims() || mean.getAxes().empty())
+    return std::nullopt;
+  return Mean{mean.getX(), mean.getAxes()};
 }
-std::optional<Centered> matchCentered(Value d, Value variance) {
-  int64_t axis = 0, varianceAxis = 0;
-  auto sub = matchBinary(d, BinaryKind::Sub);
-  if (!sub || sub.getX().getType() != d.getType() || matchMeanOf(sub.getY(), axis) != sub.getX())
+bool isMeanOf(Value v, Value x, llvm::ArrayRef<int64_t> axes) {
+  auto mean = matchMean(v);
+  return mean && mean->x == x && mean->axes == axes;
+}
+/// x - mean(x): x and the axes.
+std::optional<Mean> matchCentered(Value v) {
+  auto sub = matchBinary(v, BinaryKind::Sub);
+  auto mean = sub ? matchMean(sub.getY()) : std::nullopt;
+  if (!mean || mean->x != sub.getX() || sub.getX().getType() != v.getType())
     return std::nullopt;
-  Value squared = matchMeanOf(variance, varianceAxis);
-  if (!squared || varianceAxis != axis)
-    return std::nullopt;
-  Value base = matchSquare(squared);
-  // The square may use its own copy of the difference.
-  auto again = base ? matchBinary(base, BinaryKind::Sub) : BinaryOp();
-  if (!again || again.getX() != sub.getX())
-    return std::nullopt;
-  int64_t otherAxis = 0;
-  if (matchMeanOf(again.getY(), otherAxis) != sub.getX() || otherAxis != axis)
-    return std::nullopt;
-  return Centered{sub.getX(), axis};
+  return mean;
 }
 
-/// (x - mean) * rsqrt(var + eps)  or  (x - mean) / sqrt(var + eps); the same without the mean is RMS norm.
+/// The variance of x: mean((x - mean(x))^2), or mean(x^2) - mean(x)^2 (jax), which may be kept from going below 0.
+bool isVarianceOf(Value v, Value x, llvm::ArrayRef<int64_t> axes) {
+  if (auto squares = matchMean(v)) {
+    Value difference = squares->axes == axes ? matchSquare(squares->x) : Value();
+    auto centered = difference ? matchCentered(difference) : std::nullopt;
+    return centered && centered->x == x && centered->axes == axes;
+  }
+  if (auto positive = matchWithScalar(v, BinaryKind::Max); positive && positive->scalar == 0)
+    v = positive->other;
+  auto sub = matchBinary(v, BinaryKind::Sub);
+  if (!sub)
+    return false;
+  auto squares = matchMean(sub.getX());
+  Value mean = matchSquare(sub.getY());
+  return squares && squares->axes == axes && matchSquare(squares->x) == x && mean && isMeanOf(mean, x, axes);
+}
+
+/// Norms work on trailing axes. One other axis is moved to the end and back; for several that are not trailing: nothing.
+struct TrailingForm {
+  llvm::SmallVector<int64_t> perm; ///< empty when the axes are the trailing ones already
+  int64_t axis;                    ///< the first normalised one
+};
+std::optional<TrailingForm> trailingForm(Value x, llvm::ArrayRef<int64_t> axes) {
+  int64_t rank = tensorType(x).getRank(), first = rank - int64_t(axes.size());
+  bool trailing = true;
+  for (size_t i = 0; i < axes.size(); ++i)
+    trailing &= axes[i] == first + int64_t(i);
+  if (trailing)
+    return TrailingForm{{}, first};
+  if (axes.size() != 1)
+    return std::nullopt;
+  TrailingForm form{{}, rank - 1};
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axes[0])
+      form.perm.push_back(i);
+  form.perm.push_back(axes[0]);
+  return form;
+}
+Value transposed(Value v, llvm::ArrayRef<int64_t> perm, OpBuilder &builder) {
+  return perm.empty() ? v : Value(TransposeOp::create(builder, v.getLoc(), v, builder.getDenseI64ArrayAttr(perm)));
+}
+llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> perm) {
+  llvm::SmallVector<int64_t> result(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i)
+    result[perm[i]] = int64_t(i);
+  return result;
+}
+
+/// A layer norm (or RMS norm) of x without scale and bias, in x's own order of axes.
+Value makeNorm(bool centered, Value x, const TrailingForm &form, double epsilon, Location loc, OpBuilder &builder) {
+  Value moved = transposed(x, form.perm, builder), y;
+  auto axis = builder.getI64IntegerAttr(form.axis);
+  auto eps = builder.getF64FloatAttr(epsilon);
+  if (centered)
+    y = LayerNormOp::create(builder, loc, moved.getType(), moved, Value(), Value(), axis, eps);
+  else
+    y = RmsNormOp::create(builder, loc, moved.getType(), moved, Value(), axis, eps);
+  return transposed(y, inverse(form.perm), builder);
+}
+
+/// (x - mean) * rsqrt(var + eps) [* gamma]  or  (x - mean) / sqrt(var + eps); the same without the mean is RMS norm.
 struct NormFromQuotient : OpRewritePattern<BinaryOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
-    BinaryKind kind = op.getKind();
-    Value numerator;
-    std::optional<InverseRoot> root;
-    if (kind == BinaryKind::Div) {
-      numerator = op.getX();
-      root = matchRoot(op.getY());
-    } else if (kind == BinaryKind::Mul) {
-      numerator = op.getX();
-      root = matchInverseRoot(op.getY());
-      if (!root) {
-        numerator = op.getY();
-        root = matchInverseRoot(op.getX());
-      }
+    llvm::SmallVector<Value> factors;
+    std::optional<Root> root;
+    double scale = 1;
+    if (op.getKind() == BinaryKind::Div) {
+      root = matchRoot(op.getY(), UnaryKind::Sqrt);
+      factors.push_back(op.getX());
+    } else if (op.getKind() == BinaryKind::Mul) {
+      Product product = flattenProduct(op.getZ());
+      scale = product.scale;
+      for (Value factor : product.factors)
+        if (auto found = root ? std::nullopt : matchRoot(factor, UnaryKind::Rsqrt))
+          root = found;
+        else
+          factors.push_back(factor);
     }
-    if (!root || numerator.getType() != op.getType())
+    if (!root)
       return rewriter.notifyMatchFailure(op, "no division by sqrt(mean + epsilon)");
-    auto epsilon = rewriter.getF64FloatAttr(root->epsilon);
-    if (auto centered = matchCentered(numerator, root->mean)) {
-      rewriter.replaceOpWithNewOp<LayerNormOp>(op, op.getType(), centered->x, Value(), Value(),
-                                               rewriter.getI64IntegerAttr(centered->axis), epsilon);
+    for (unsigned i = 0; i < factors.size(); ++i) {
+      Value numerator = factors[i];
+      if (numerator.getType() != op.getType())
+        continue;
+      auto centered = matchCentered(numerator);
+      bool isLayerNorm = centered && isVarianceOf(root->mean, centered->x, centered->axes);
+      auto squares = matchMean(root->mean);
+      bool isRmsNorm = !isLayerNorm && squares && matchSquare(squares->x) == numerator;
+      if (!isLayerNorm && !isRmsNorm)
+        continue;
+      Value x = isLayerNorm ? centered->x : numerator;
+      auto form = trailingForm(x, isLayerNorm ? centered->axes : squares->axes);
+      if (!form)
+        return rewriter.notifyMatchFailure(op, "the axes are neither one nor the trailing ones");
+      Value y = makeNorm(isLayerNorm, x, *form, root->epsilon, op.getLoc(), rewriter);
+      for (unsigned j = 0; j < factors.size(); ++j)
+        if (j != i)
+          y = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Mul, y, factors[j]);
+      if (scale != 1) {
+        auto type = RankedTensorType::get({}, elementTypeOf(y));
+        auto attr = DenseElementsAttr::get(type, rewriter.getFloatAttr(elementTypeOf(y), scale));
+        y = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Mul, y, ConstantOp::create(rewriter, op.getLoc(), attr));
+      }
+      rewriter.replaceOp(op, y);
       return success();
     }
-    int64_t axis = 0;
-    Value squared = matchMeanOf(root->mean, axis);
-    if (squared && matchSquare(squared) == numerator) {
-      rewriter.replaceOpWithNewOp<RmsNormOp>(op, op.getType(), numerator, Value(), rewriter.getI64IntegerAttr(axis), epsilon);
-      return success();
-    }
-    return rewriter.notifyMatchFailure(op, "the mean is not taken of the squared numerator over trailing axes");
+    return rewriter.notifyMatchFailure(op, "the root is not taken of the variance or mean square of a factor");
   }
 };
 
@@ -127,37 +179,27 @@ struct NormFromScaleShift : OpRewritePattern<BinaryOp> {
     for (int side = 0; side < 2; ++side) {
       auto scaled = matchBinary(side ? op.getY() : op.getX(), BinaryKind::Mul);
       auto shift = matchBinary(side ? op.getX() : op.getY(), BinaryKind::Sub);
-      if (!scaled || !shift)
-        continue;
-      auto meanTimes = matchBinary(shift.getY(), BinaryKind::Mul);
-      if (!meanTimes)
+      auto meanTimes = shift ? matchBinary(shift.getY(), BinaryKind::Mul) : BinaryOp();
+      if (!scaled || !meanTimes)
         continue;
       for (int i = 0; i < 4; ++i) {
         Value x = i & 1 ? scaled.getY() : scaled.getX(), s = i & 1 ? scaled.getX() : scaled.getY();
         Value mean = i & 2 ? meanTimes.getY() : meanTimes.getX(), s2 = i & 2 ? meanTimes.getX() : meanTimes.getY();
-        int64_t axis = 0, varianceAxis = 0;
-        if (s != s2 || x.getType() != op.getType() || matchMeanOf(mean, axis) != x)
+        auto m = s == s2 && x.getType() == op.getType() ? matchMean(mean) : std::nullopt;
+        if (!m || m->x != x)
           continue;
         Value gamma;
-        auto root = matchInverseRoot(s);
+        auto root = matchRoot(s, UnaryKind::Rsqrt);
         if (auto product = matchBinary(s, BinaryKind::Mul); !root && product) {
-          root = matchInverseRoot(product.getX());
-          gamma = product.getY();
-          if (!root) {
-            root = matchInverseRoot(product.getY());
-            gamma = product.getX();
-          }
+          root = matchRoot(product.getX(), UnaryKind::Rsqrt);
+          gamma = root ? product.getY() : product.getX();
+          if (!root)
+            root = matchRoot(product.getY(), UnaryKind::Rsqrt);
         }
-        if (!root)
+        auto form = trailingForm(x, m->axes);
+        if (!root || !form || !isVarianceOf(root->mean, x, m->axes))
           continue;
-        Value squared = matchMeanOf(root->mean, varianceAxis);
-        Value difference = squared ? matchSquare(squared) : Value();
-        auto sub = difference ? matchBinary(difference, BinaryKind::Sub) : BinaryOp();
-        int64_t again = 0;
-        if (varianceAxis != axis || !sub || sub.getX() != x || matchMeanOf(sub.getY(), again) != x || again != axis)
-          continue;
-        Value y = LayerNormOp::create(rewriter, op.getLoc(), x.getType(), x, Value(), Value(), rewriter.getI64IntegerAttr(axis),
-                                      rewriter.getF64FloatAttr(root->epsilon));
+        Value y = makeNorm(true, x, *form, root->epsilon, op.getLoc(), rewriter);
         if (gamma)
           y = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Mul, y, gamma);
         rewriter.replaceOpWithNewOp<BinaryOp>(op, BinaryKind::Add, y, shift.getX());
@@ -168,24 +210,33 @@ struct NormFromScaleShift : OpRewritePattern<BinaryOp> {
   }
 };
 
-/// True when a scale or bias varies along the normalised axes only.
-bool fitsNormalizedAxes(Value parameter, Value x, int64_t axis) {
-  auto shape = shapeOf(parameter);
+/// True when a scale or bias, whose axes are moved by `perm` as x's were, varies along the normalised axes only.
+bool fitsNormalizedAxes(Value parameter, Value x, int64_t axis, llvm::ArrayRef<int64_t> perm) {
   int64_t rank = tensorType(x).getRank();
+  llvm::SmallVector<int64_t> shape(rank - std::min<int64_t>(rank, shapeOf(parameter).size()), 1);
+  llvm::append_range(shape, shapeOf(parameter));
   if (int64_t(shape.size()) > rank || elementTypeOf(parameter) != elementTypeOf(x))
     return false;
-  for (size_t i = 0; i < shape.size(); ++i)
-    if (rank - int64_t(shape.size()) + int64_t(i) < axis && shape[i] != 1)
+  for (int64_t i = 0; i < axis; ++i)
+    if (shape[perm.empty() ? i : perm[i]] != 1)
       return false;
   return true;
 }
-/// The parameter with exactly the rank of the normalised axes.
-Value trimLeadingOnes(Value parameter, Value x, int64_t axis, OpBuilder &builder) {
-  auto shape = shapeOf(parameter);
-  int64_t keep = std::min<int64_t>(int64_t(shape.size()), tensorType(x).getRank() - axis);
-  if (keep == int64_t(shape.size()))
-    return parameter;
-  return ReshapeOp::create(builder, parameter.getLoc(), parameter, shape.take_back(keep));
+/// The parameter with the rank of the normalised axes at most.
+Value alongNormalizedAxes(Value parameter, Value x, int64_t axis, llvm::ArrayRef<int64_t> perm, OpBuilder &builder) {
+  auto reshaped = [&](llvm::ArrayRef<int64_t> shape) {
+    if (shape != shapeOf(parameter))
+      parameter = ReshapeOp::create(builder, parameter.getLoc(), parameter, shape);
+  };
+  int64_t rank = tensorType(x).getRank();
+  if (!perm.empty()) {
+    llvm::SmallVector<int64_t> wide(rank - shapeOf(parameter).size(), 1);
+    llvm::append_range(wide, shapeOf(parameter));
+    reshaped(wide);
+    parameter = transposed(parameter, perm, builder);
+  }
+  reshaped(shapeOf(parameter).take_back(std::min<int64_t>(shapeOf(parameter).size(), rank - axis)));
+  return parameter;
 }
 
 /// Takes a multiplication or addition right after a norm in as its scale or bias.
@@ -196,103 +247,45 @@ template <typename NormOp> struct AbsorbScaleAndBias : OpRewritePattern<BinaryOp
     if (kind != BinaryKind::Mul && kind != BinaryKind::Add)
       return rewriter.notifyMatchFailure(op, "neither scale nor bias");
     for (int side = 0; side < 2; ++side) {
-      auto norm = (side ? op.getY() : op.getX()).template getDefiningOp<NormOp>();
-      Value parameter = side ? op.getX() : op.getY();
-      if (!norm || !norm.getY().hasOneUse() || norm.getType() != op.getType() ||
-          !fitsNormalizedAxes(parameter, norm.getX(), norm.getAxis()))
+      Value normal = side ? op.getY() : op.getX(), parameter = side ? op.getX() : op.getY();
+      if (!normal.hasOneUse() || normal.getType() != op.getType())
         continue;
-      Value trimmed = parameter;
-      if constexpr (std::is_same_v<NormOp, LayerNormOp>) {
-        if (kind == BinaryKind::Mul ? bool(norm.getScale() || norm.getBias()) : bool(norm.getBias()))
-          continue;
-        trimmed = trimLeadingOnes(parameter, norm.getX(), norm.getAxis(), rewriter);
-        Value scale = kind == BinaryKind::Mul ? trimmed : norm.getScale();
-        Value bias = kind == BinaryKind::Add ? trimmed : norm.getBias();
-        rewriter.replaceOpWithNewOp<LayerNormOp>(op, op.getType(), norm.getX(), scale, bias, norm.getAxisAttr(), norm.getEpsilonAttr());
-      } else {
-        if (kind != BinaryKind::Mul || norm.getScale())
-          continue;
-        trimmed = trimLeadingOnes(parameter, norm.getX(), norm.getAxis(), rewriter);
-        rewriter.replaceOpWithNewOp<RmsNormOp>(op, op.getType(), norm.getX(), trimmed, norm.getAxisAttr(), norm.getEpsilonAttr());
-      }
+      // The norm of another axis than the last one lies between transposes.
+      auto back = normal.template getDefiningOp<TransposeOp>();
+      auto norm = (back ? back.getX() : normal).template getDefiningOp<NormOp>();
+      if (!norm || !norm.getY().hasOneUse())
+        continue;
+      llvm::SmallVector<int64_t> perm;
+      if (back)
+        perm = inverse(back.getPerm());
+      if (!fitsNormalizedAxes(parameter, norm.getX(), norm.getAxis(), perm))
+        continue;
+      Value scale = norm.getScale(), bias;
+      if constexpr (std::is_same_v<NormOp, LayerNormOp>)
+        bias = norm.getBias();
+      bool taken = kind == BinaryKind::Mul ? scale || bias : bias || std::is_same_v<NormOp, RmsNormOp>;
+      if (taken)
+        continue;
+      (kind == BinaryKind::Mul ? scale : bias) = alongNormalizedAxes(parameter, norm.getX(), norm.getAxis(), perm, rewriter);
+      Value y;
+      if constexpr (std::is_same_v<NormOp, LayerNormOp>)
+        y = LayerNormOp::create(rewriter, op.getLoc(), norm.getType(), norm.getX(), scale, bias, norm.getAxisAttr(),
+                                norm.getEpsilonAttr());
+      else
+        y = RmsNormOp::create(rewriter, op.getLoc(), norm.getType(), norm.getX(), scale, norm.getAxisAttr(), norm.getEpsilonAttr());
+      rewriter.replaceOp(op, back ? transposed(y, back.getPerm(), rewriter) : y);
       return success();
     }
     return rewriter.notifyMatchFailure(op, "no norm that this belongs to");
   }
 };
 
-/// exp(x - max(x)) / sum(exp(x - max(x))) along one axis.
-struct SoftmaxFromExp : OpRewritePattern<BinaryOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
-    if (op.getKind() != BinaryKind::Div)
-      return rewriter.notifyMatchFailure(op, "not a quotient");
-    auto exp = matchUnary(op.getX(), UnaryKind::Exp);
-    auto sum = matchReduce(op.getY(), ReduceKind::Sum);
-    if (!exp || !sum || sum.getX() != exp.getY() || sum.getAxes().size() != 1 || !sum.getKeepdims())
-      return rewriter.notifyMatchFailure(op, "not exp over its own sum along one axis");
-    auto sub = matchBinary(exp.getX(), BinaryKind::Sub);
-    auto max = sub ? matchReduce(sub.getY(), ReduceKind::Max) : ReduceOp();
-    if (!max || max.getX() != sub.getX() || max.getAxes() != sum.getAxes() || !max.getKeepdims())
-      return rewriter.notifyMatchFailure(op, "the exponent is not x - max(x) along the same axis");
-    rewriter.replaceOpWithNewOp<SoftmaxOp>(op, op.getType(), sub.getX(), rewriter.getI64IntegerAttr(sum.getAxes()[0]),
-                                           rewriter.getBoolAttr(false), rewriter.getBoolAttr(false));
-    return success();
-  }
-};
-
-/// select(isnan(softmax), 0, softmax): a row of -inf only gives zeros.
-struct SafeSoftmax : OpRewritePattern<SelectOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {
-    auto isNaN = matchUnary(op.getCondition(), UnaryKind::IsNaN);
-    auto softmax = op.getY().getDefiningOp<SoftmaxOp>();
-    auto zero = matchScalar(op.getX());
-    if (!isNaN || !softmax || isNaN.getX() != softmax.getY() || softmax.getLog() || !zero || *zero != 0 ||
-        op.getType() != softmax.getType())
-      return rewriter.notifyMatchFailure(op, "not a softmax whose NaNs become zero");
-    rewriter.replaceOpWithNewOp<SoftmaxOp>(op, softmax.getType(), softmax.getX(), softmax.getAxisAttr(),
-                                           rewriter.getBoolAttr(false), rewriter.getBoolAttr(true));
-    return success();
-  }
-};
-
-/// reshape(reduce without kept axes) that puts the axes back: reduce with kept axes (tf2onnx, jax2tf).
-struct KeepReducedAxes : OpRewritePattern<ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
-    auto reduce = op.getX().getDefiningOp<ReduceOp>();
-    if (!reduce || reduce.getKeepdims())
-      return rewriter.notifyMatchFailure(op, "not a reshaped reduction");
-    llvm::SmallVector<int64_t> kept(shapeOf(reduce.getX()));
-    for (int64_t axis : reduce.getAxes())
-      kept[axis] = 1;
-    if (shapeOf(op.getY()) != llvm::ArrayRef<int64_t>(kept))
-      return rewriter.notifyMatchFailure(op, "the reshape does not put the reduced axes back");
-    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(), reduce.getKindAttr(), reduce.getX(), reduce.getAxesAttr(),
-                                          rewriter.getBoolAttr(true));
-    return success();
-  }
-};
-
-/// max(x, -inf) and min(x, +inf) are x, NaN included.
-struct RemoveInfiniteBound : OpRewritePattern<BinaryOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
-    for (auto [kind, bound] : {std::pair(BinaryKind::Max, -INFINITY), std::pair(BinaryKind::Min, INFINITY)})
-      if (auto bounded = matchWithScalar(op.getZ(), kind); bounded && bounded->scalar == bound) {
-        rewriter.replaceOp(op, bounded->other);
-        return success();
-      }
-    return rewriter.notifyMatchFailure(op, "no infinite bound");
-  }
-};
-
 struct RecognizeNormalization : impl::RecognizeNormalizationBase<RecognizeNormalization> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<KeepReducedAxes, RemoveInfiniteBound, NormFromQuotient, NormFromScaleShift, AbsorbScaleAndBias<LayerNormOp>, AbsorbScaleAndBias<RmsNormOp>,
-                 SoftmaxFromExp, SafeSoftmax>(&getContext());
+    populateReductionForms(patterns);
+    populateSoftmaxForms(patterns);
+    patterns.add<NormFromQuotient, NormFromScaleShift, AbsorbScaleAndBias<LayerNormOp>, AbsorbScaleAndBias<RmsNormOp>>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scales, shifts and pads with constants go into the convolution or product before or after them.
+// Scales, shifts and pads with constants go into the convolution or product before or after them; joined slices of
+// one tensor become one slice.
+#include "analysis/ConstantMath.h"
 #include "analysis/Match.h"
-#include "gpuc/IR/Evaluate.h"
 #include "gpuc/Passes/Passes.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -52,7 +53,8 @@ std::optional<WithConstant> matchWithConstant(BinaryOp op) {
   return std::nullopt;
 }
 
-/// Weight with its output channels scaled. `axis` is the channel axis of the weight; grouped transposed convolutions are refused by the caller.
+/// Weight with its output channels scaled. `axis` is the channel axis of the weight; grouped transposed convolutions are refused by the
+/// caller.
 Value scaleWeight(Value w, Value scale, int64_t axis, OpBuilder &builder) {
   llvm::SmallVector<int64_t> shape(tensorType(w).getRank(), 1);
   shape[axis] = tensorType(scale).getNumElements();
@@ -84,19 +86,28 @@ template <typename ConvT> struct FoldIntoConvolution : OpRewritePattern<BinaryOp
     if (scales && (!isConstant(conv.getW()) || (kTransposed && conv.getGroup() != 1)))
       return rewriter.notifyMatchFailure(op, "the weight can't be scaled");
     int64_t channels = shapeOf(conv.getY())[1];
-    Value c = asVector(sides->constant, channels, rewriter);
-    Value w = conv.getW(), bias = conv.getBias();
-    if (scales) {
+    auto constant = [&](OpBuilder &b) {
+      Value c = asVector(sides->constant, channels, b);
       if (kind == BinaryKind::Div)
-        c = UnaryOp::create(rewriter, op.getLoc(), UnaryKind::Reciprocal, c);
-      w = scaleWeight(w, c, kTransposed ? 1 : 0, rewriter);
-      if (bias)
-        bias = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Mul, bias, c);
-    } else {
-      if (kind == BinaryKind::Sub)
-        c = UnaryOp::create(rewriter, op.getLoc(), UnaryKind::Neg, c);
-      bias = bias ? Value(BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Add, bias, c)) : c;
-    }
+        return Value(UnaryOp::create(b, op.getLoc(), UnaryKind::Reciprocal, c));
+      return kind == BinaryKind::Sub ? Value(UnaryOp::create(b, op.getLoc(), UnaryKind::Neg, c)) : c;
+    };
+    ElementsAttr newW, newBias;
+    if (scales)
+      newW = evaluateConstants(op.getContext(), [&](OpBuilder &b) {
+        return scaleWeight(conv.getW(), constant(b), kTransposed ? 1 : 0, b);
+      });
+    if (shifts || conv.getBias())
+      newBias = evaluateConstants(op.getContext(), [&](OpBuilder &b) -> Value {
+        if (!conv.getBias())
+          return constant(b);
+        return BinaryOp::create(b, op.getLoc(), scales ? BinaryKind::Mul : BinaryKind::Add, conv.getBias(), constant(b));
+      });
+    // 0 * inf is no 0, and a 16-bit weight may overflow.
+    if ((scales && (!newW || !allFinite(newW))) || ((shifts || conv.getBias()) && (!newBias || !allFinite(newBias))))
+      return rewriter.notifyMatchFailure(op, "the folded constants would not be finite");
+    Value w = newW ? ConstantOp::create(rewriter, conv.getW().getLoc(), newW).getY() : conv.getW();
+    Value bias = newBias ? ConstantOp::create(rewriter, op.getLoc(), newBias).getY() : Value();
     OperationState state(rewriter.getFusedLoc({conv.getLoc(), op.getLoc()}), ConvT::getOperationName());
     state.addOperands({conv.getX(), w});
     if (bias)
@@ -122,8 +133,12 @@ struct FoldScaleIntoMatmul : OpRewritePattern<BinaryOp> {
     if (!variesAlongOnly(sides->constant, product.getZ(), rank - 1))
       return rewriter.notifyMatchFailure(op, "the constant varies along another axis than the columns");
     int64_t columns = shapeOf(product.getY()).back();
-    Value c = asVector(sides->constant, columns, rewriter);
-    Value w = scaleWeight(product.getY(), c, tensorType(product.getY()).getRank() - 1, rewriter);
+    ElementsAttr scaledW = evaluateConstants(op.getContext(), [&](OpBuilder &b) {
+      return scaleWeight(product.getY(), asVector(sides->constant, columns, b), tensorType(product.getY()).getRank() - 1, b);
+    });
+    if (!scaledW || !allFinite(scaledW))
+      return rewriter.notifyMatchFailure(op, "the scaled matrix would not be finite");
+    Value w = ConstantOp::create(rewriter, product.getY().getLoc(), scaledW);
     auto scaled = MatmulOp::create(rewriter, rewriter.getFusedLoc({product.getLoc(), op.getLoc()}), product.getX(), w);
     scaled->setAttrs(product->getAttrs());
     rewriter.replaceOp(op, scaled.getZ());
@@ -131,22 +146,25 @@ struct FoldScaleIntoMatmul : OpRewritePattern<BinaryOp> {
   }
 };
 
+/// Adds zeros around spatial axes: neither crops nor touches batch or channels.
+bool isZeroPadOfSpatialAxes(PadOp pad) {
+  if (pad.getMode() != PadMode::Constant || tensorType(pad.getX()).getRank() < 3)
+    return false;
+  auto value = getSplat(pad.getValue());
+  auto low = pad.getLow(), high = pad.getHigh();
+  auto isNegative = [](int64_t p) { return p < 0; };
+  return value && *value == 0 && !low[0] && !high[0] && !low[1] && !high[1] && llvm::none_of(low, isNegative) &&
+         llvm::none_of(high, isNegative);
+}
+
 /// conv(pad(x, 0)): the pads become the convolution's own.
 struct FoldPadIntoConvolution : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
     auto pad = op.getX().getDefiningOp<PadOp>();
-    if (!pad || pad.getMode() != PadMode::Constant)
-      return rewriter.notifyMatchFailure(op, "no constant pad before it");
-    if (pad.getValue()) {
-      auto value = getSplat(pad.getValue());
-      if (!value || *value != 0)
-        return rewriter.notifyMatchFailure(op, "the pad value is not zero");
-    }
+    if (!pad || !isZeroPadOfSpatialAxes(pad))
+      return rewriter.notifyMatchFailure(op, "no pad with zeros of spatial axes before it");
     auto low = pad.getLow(), high = pad.getHigh();
-    if (low[0] || high[0] || low[1] || high[1] || llvm::any_of(low, [](int64_t p) { return p < 0; }) ||
-        llvm::any_of(high, [](int64_t p) { return p < 0; }))
-      return rewriter.notifyMatchFailure(op, "the pad crops or touches batch or channels");
     llvm::SmallVector<int64_t> newLow(op.getLow()), newHigh(op.getHigh());
     for (size_t i = 0; i < newLow.size(); ++i) {
       newLow[i] += low[i + 2];
@@ -161,11 +179,156 @@ struct FoldPadIntoConvolution : OpRewritePattern<ConvOp> {
   }
 };
 
+/// The first element a window sees, and every window must see one cell of the data: with larger pads some would not.
+bool everyWindowHoldsData(llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> y, llvm::ArrayRef<int64_t> kernel,
+                          llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> low) {
+  for (size_t i = 0; i < kernel.size(); ++i)
+    for (int64_t o = 0; o < y[i + 2]; ++o) {
+      bool any = false;
+      for (int64_t k = 0; k < kernel[i] && !any; ++k) {
+        int64_t at = o * strides[i] - low[i] + k * dilations[i];
+        any = at >= 0 && at < x[i + 2];
+      }
+      if (!any)
+        return false;
+    }
+  return true;
+}
+
+/// Nothing in `v` is negative: zeros beside it never win against NaN or a cell of it.
+bool isNonNegative(Value v) {
+  auto unary = v.getDefiningOp<UnaryOp>();
+  return unary && (unary.getKind() == UnaryKind::Relu || unary.getKind() == UnaryKind::Sigmoid || unary.getKind() == UnaryKind::Abs);
+}
+
+/// pool(pad(x, 0)): an average that counts its pads, or a maximum over what is not negative.
+template <typename PoolT> struct FoldPadIntoPool : OpRewritePattern<PoolT> {
+  using OpRewritePattern<PoolT>::OpRewritePattern;
+  LogicalResult matchAndRewrite(PoolT op, PatternRewriter &rewriter) const override {
+    auto pad = op.getX().template getDefiningOp<PadOp>();
+    if (!pad || !isZeroPadOfSpatialAxes(pad))
+      return rewriter.notifyMatchFailure(op, "no pad with zeros of spatial axes before it");
+    auto isZero = [](int64_t p) { return p == 0; };
+    if constexpr (std::is_same_v<PoolT, AvgPoolOp>) {
+      // Without own pads every cell of the padded data counts; with some, they must count already.
+      if (!op.getCountIncludePad() && !(llvm::all_of(op.getLow(), isZero) && llvm::all_of(op.getHigh(), isZero)))
+        return rewriter.notifyMatchFailure(op, "its own pads do not count");
+    } else {
+      if (!isNonNegative(pad.getX()))
+        return rewriter.notifyMatchFailure(op, "zeros could win against negative data");
+      if (op.getIndices())
+        return rewriter.notifyMatchFailure(op, "indices count the padded data");
+    }
+    llvm::SmallVector<int64_t> low(op.getLow()), high(op.getHigh());
+    for (size_t i = 0; i < low.size(); ++i) {
+      low[i] += pad.getLow()[i + 2];
+      high[i] += pad.getHigh()[i + 2];
+    }
+    if (!everyWindowHoldsData(shapeOf(pad.getX()), shapeOf(op.getY()), op.getKernel(), op.getStrides(), op.getDilations(), low))
+      return rewriter.notifyMatchFailure(op, "a window would hold pads only");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getXMutable().assign(pad.getX());
+      op.setLow(low);
+      op.setHigh(high);
+      if constexpr (std::is_same_v<PoolT, AvgPoolOp>)
+        op.setCountIncludePad(true);
+    });
+    return success();
+  }
+};
+
+/// concat(x[0:2], x[2:5], y) is concat(x[0:5], y): what a split leaves that is joined again.
+struct JoinAdjacentSlices : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    int64_t axis = op.getAxis();
+    for (unsigned i = 0; i + 1 < op.getInputs().size(); ++i) {
+      auto a = op.getInputs()[i].getDefiningOp<SliceOp>(), b = op.getInputs()[i + 1].getDefiningOp<SliceOp>();
+      if (!a || !b || a.getX() != b.getX() || a.getSteps() != b.getSteps())
+        continue;
+      llvm::SmallVector<int64_t> next(a.getStarts()), sizes(shapeOf(a.getY()));
+      next[axis] += sizes[axis] * a.getSteps()[axis];
+      if (llvm::ArrayRef<int64_t>(next) != b.getStarts())
+        continue;
+      sizes[axis] += shapeOf(b.getY())[axis];
+      Value both = SliceOp::create(rewriter, a.getLoc(), a.getX(), a.getStarts(), a.getSteps(), sizes);
+      llvm::SmallVector<Value> inputs(op.getInputs());
+      inputs[i] = both;
+      inputs.erase(inputs.begin() + i + 1);
+      rewriter.replaceOpWithNewOp<ConcatOp>(op, op.getType(), inputs, op.getAxisAttr(), UnitAttr());
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no neighbours are adjacent slices of one tensor");
+  }
+};
+
+/// The shape of `c`, which broadcasts to `to`, seen from `from`, a reshape away; nothing when an axis on one side is part of a varying and
+/// a constant axis on the other.
+std::optional<llvm::SmallVector<int64_t>> shapeThroughReshape(llvm::ArrayRef<int64_t> c, llvm::ArrayRef<int64_t> to,
+                                                              llvm::ArrayRef<int64_t> from) {
+  llvm::SmallVector<int64_t> wide(to.size() - c.size(), 1), result(from.size(), 1);
+  wide.append(c.begin(), c.end());
+  for (size_t t = 0, f = 0; t < to.size() || f < from.size();) {
+    // The smallest groups [t, tEnd) and [f, fEnd) with the same number of elements.
+    size_t tEnd = t, fEnd = f;
+    int64_t tCount = 1, fCount = 1;
+    do {
+      if (tEnd < to.size() && (tCount <= fCount || fEnd == from.size()))
+        tCount *= to[tEnd++];
+      else
+        fCount *= from[fEnd++];
+    } while (tCount != fCount && (tEnd < to.size() || fEnd < from.size()));
+    auto group = llvm::ArrayRef<int64_t>(wide).slice(t, tEnd - t);
+    bool constant = llvm::all_of(group, [](int64_t d) { return d == 1; });
+    if (!constant) {
+      if (group != to.slice(t, tEnd - t))
+        return std::nullopt;
+      std::copy(from.begin() + f, from.begin() + fEnd, result.begin() + f);
+    }
+    t = tEnd;
+    f = fEnd;
+  }
+  return result;
+}
+
+/// reshape(product) + c: the constant goes below the reshape, where the product can take it in.
+struct MoveConstantBelowReshape : OpRewritePattern<BinaryOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
+    BinaryKind kind = op.getKind();
+    if (kind != BinaryKind::Add && kind != BinaryKind::Sub && kind != BinaryKind::Mul && kind != BinaryKind::Div)
+      return rewriter.notifyMatchFailure(op, "neither scale nor shift");
+    auto sides = matchWithConstant(op);
+    auto reshape = sides ? sides->value.getDefiningOp<ReshapeOp>() : ReshapeOp();
+    if (!reshape || !reshape.getY().hasOneUse() || tensorType(reshape.getY()).getNumElements() == 0)
+      return rewriter.notifyMatchFailure(op, "not the only reader of a reshape");
+    Value inner = reshape.getX();
+    for (auto below = inner.getDefiningOp<BinaryOp>(); below && inner.hasOneUse(); below = inner.getDefiningOp<BinaryOp>()) {
+      auto next = matchWithConstant(below);
+      if (!next)
+        break;
+      inner = next->value;
+    }
+    if (!reshape.getX().hasOneUse() || !isa_and_nonnull<MatmulOp, ConvOp, ConvTransposeOp>(inner.getDefiningOp()))
+      return rewriter.notifyMatchFailure(op, "the reshape is not of a product");
+    auto shape = shapeThroughReshape(shapeOf(sides->constant), shapeOf(reshape.getY()), shapeOf(reshape.getX()));
+    if (!shape)
+      return rewriter.notifyMatchFailure(op, "the constant varies along part of an axis of the product");
+    Value c = tensorType(sides->constant).getRank() == 0
+                  ? sides->constant
+                  : Value(ReshapeOp::create(rewriter, op.getLoc(), sides->constant, *shape));
+    Value moved = BinaryOp::create(rewriter, op.getLoc(), kind, reshape.getX(), c);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), moved);
+    return success();
+  }
+};
+
 struct SimplifyGraph : impl::SimplifyGraphBase<SimplifyGraph> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FoldIntoConvolution<ConvOp>, FoldIntoConvolution<ConvTransposeOp>, FoldScaleIntoMatmul, FoldPadIntoConvolution>(
-        &getContext());
+    patterns.add<FoldIntoConvolution<ConvOp>, FoldIntoConvolution<ConvTransposeOp>, FoldScaleIntoMatmul,
+                 FoldPadIntoConvolution, FoldPadIntoPool<AvgPoolOp>, FoldPadIntoPool<MaxPoolOp>, JoinAdjacentSlices,
+                 MoveConstantBelowReshape>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

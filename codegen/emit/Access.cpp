@@ -73,6 +73,7 @@ BufferAccess argumentAccess(KernelOp kernel, BlockArgument argument, StringRef p
   BufferAccess access;
   access.pointer = pointer.str();
   access.elementType = storageTypeName(elementTypeOf(argument));
+  access.elementBits = bitWidth(dtypeOf(argument));
   access.strides = storageStrides(operand);
   access.alignment = bufferAlignment(operand);
   access.readOnlyConstant = isConstantValue(operand);
@@ -83,6 +84,7 @@ BufferAccess resultAccess(KernelOp kernel, unsigned result, StringRef pointer) {
   BufferAccess access;
   access.pointer = pointer.str();
   access.elementType = storageTypeName(elementTypeOf(kernel.getResult(result)));
+  access.elementBits = bitWidth(dtypeOf(kernel.getResult(result)));
   access.strides = kernel.getStorageStrides(result);
   access.alignment = bufferAlignment(kernel.getResult(result));
   return access;

@@ -14,18 +14,6 @@ using emit::Range;
 
 namespace {
 
-/// Size of a storage type by its name in units.
-int64_t storageBytes(StringRef type) {
-  if (type == "float")
-    return 4;
-  if (type == "double")
-    return 8;
-  if (type == "bool8")
-    return 1;
-  int64_t bits = 0;
-  type.drop_while([](char c) { return !isdigit(static_cast<unsigned char>(c)); }).getAsInteger(10, bits);
-  return std::max<int64_t>(bits / 8, 1);
-}
 unsigned elementBytes(Type t) { return std::max(1u, t.getIntOrFloatBitWidth() / 8); }
 
 /// Unary functions that take alpha, and beta.
@@ -43,6 +31,20 @@ unsigned numParameters(UnaryKind k) {
   default:
     return 0;
   }
+}
+
+/// The function that encodes a cast's result: "encode<f8e8m0, true, RoundMode::Down>".
+std::string encodingCall(CastOp op) {
+  std::string s = "encode<" + storageTypeName(elementTypeOf(op.getY()));
+  if (isa<FloatType>(elementTypeOf(op.getY())))
+    s += op.getSaturate() ? ", true" : ", false";
+  if (isa<Float8E8M0FNUType>(elementTypeOf(op.getY()))) {
+    RoundMode round = op.getRound();
+    s += round == RoundMode::Up     ? ", RoundMode::Up"
+         : round == RoundMode::Down ? ", RoundMode::Down"
+                                    : ", RoundMode::Nearest";
+  }
+  return s + ">";
 }
 
 std::string join(ArrayRef<std::string> parts) {
@@ -149,11 +151,10 @@ ExprEmitter::Impl::Coords ExprEmitter::Impl::broadcast(ArrayRef<Index> coords, A
 }
 
 int64_t ExprEmitter::Impl::vectorWidth(const BufferAccess &access, const Index &base) {
-  int64_t width = std::gcd<int64_t>(context.granularity(base), context.lanes());
-  int64_t bytes = storageBytes(access.elementType);
-  while (width > 1 && (width * bytes > 16 || width * bytes > access.alignment))
+  int64_t width = std::gcd<int64_t>(context.granularity(base), context.lanes()), bits = access.elementBits;
+  while (width > 1 && (width * bits > 128 || width * bits > access.alignment * 8))
     width /= 2;
-  return width;
+  return width * bits % 8 == 0 ? width : 1;
 }
 
 //===--- loads
@@ -183,20 +184,29 @@ std::string ExprEmitter::Impl::load(BlockArgument argument, const BufferAccess &
     Index base = offset;
     base.lane = 0;
     int64_t multiple = vectorWidth(access, base);
-    std::string name = "ld" + std::to_string(counter++);
-    std::string address = access.pointer + " + (" + print(base) + ")";
-    std::string function =
-        std::string("ldLanes") + (access.readOnlyConstant ? "Nc" : "") + "<" + std::to_string(multiple) + ">";
-    std::string statement = type + " " + name + "[" + std::to_string(lanes) + "];\n";
-    statement += function + "(" + name + ", " + address + (guard.empty() ? "" : ", " + guard) + ");\n";
-    hoisted += statement;
-    perLane = true;
-    return name + "[lane]";
+    bool packed = access.elementBits < 8;
+    if (!packed || multiple * access.elementBits >= 8) {
+      std::string name = "ld" + std::to_string(counter++);
+      std::string function =
+          packed ? "ldPackedLanes<" + std::to_string(multiple * access.elementBits / 8) + ">"
+                 : std::string("ldLanes") + (access.readOnlyConstant ? "Nc" : "") + "<" +
+                       std::to_string(multiple) + ">";
+      std::string address = access.pointer + (packed ? ", " : " + (") + print(base) + (packed ? "" : ")");
+      std::string statement = type + " " + name + "[" + std::to_string(lanes) + "];\n";
+      statement += function + "(" + name + ", " + address + (guard.empty() ? "" : ", " + guard) + ");\n";
+      hoisted += statement;
+      perLane = true;
+      return name + "[lane]";
+    }
   }
   perLane = lanes > 1 && (offset.lane != 0 || atomsPerLane);
-  std::string element = access.readOnlyConstant
-                            ? "ldElementNc(" + access.pointer + " + (" + print(offset) + "))"
-                            : access.pointer + "[" + print(offset) + "]";
+  std::string element;
+  if (access.elementBits < 8)
+    element = std::string(access.readOnlyConstant ? "ldPackedNc<" : "ldPacked<") + type + ">(" + access.pointer +
+              ", " + print(offset) + ")";
+  else
+    element = access.readOnlyConstant ? "ldElementNc(" + access.pointer + " + (" + print(offset) + "))"
+                                      : access.pointer + "[" + print(offset) + "]";
   if (!guard.empty())
     element = guard + " ? " + element + " : " + type + "{}";
   return define(type, element, perLane, "ld").text;
@@ -204,10 +214,22 @@ std::string ExprEmitter::Impl::load(BlockArgument argument, const BufferAccess &
 
 std::string ExprEmitter::Impl::storeStatement(const BufferAccess &access, const Index &offset,
                                               const std::string &array, std::string &laneStores) {
-  if (context.lanes() == 1)
+  if (context.lanes() == 1) {
+    if (access.elementBits < 8)
+      return "stPackedNext(" + access.pointer + ", " + print(offset) + ", " + array + ");\n";
     return access.pointer + "[" + print(offset) + "] = " + array + ";\n";
+  }
   Index base = offset;
   base.lane = 0;
+  if (access.elementBits < 8) {
+    int64_t bytes = vectorWidth(access, base) * access.elementBits / 8;
+    if (offset.lane != 1 || context.isPerLane(base) || bytes == 0) {
+      fail(kernel, "a thread must write whole bytes of a result of type " + access.elementType);
+      return "";
+    }
+    return "stPackedLanes<" + std::to_string(bytes) + ">(" + access.pointer + ", " + print(base) + ", " + array +
+           ");\n";
+  }
   if (offset.lane == 1 && !context.isPerLane(base))
     return "stLanes<" + std::to_string(vectorWidth(access, base)) + ">(" + access.pointer + " + (" +
            print(base) + "), " + array + ");\n";
@@ -246,8 +268,9 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emit(Value value, ArrayRef<Index> c
     bool perLane = false;
     std::string element = load(argument, it->second, offset(it->second, coords), perLane);
     std::string type = valueTypeName(elementTypeOf(value));
-    result = type == it->second.elementType ? Scalar{element, perLane}
-                                            : define(type, "cast<" + type + ">(" + element + ")", perLane);
+    result = type == it->second.elementType
+                 ? Scalar{element, perLane}
+                 : define(type, decodeText(elementTypeOf(value), element), perLane);
   } else {
     result = emitOp(value.getDefiningOp(), value, coords);
   }
@@ -309,31 +332,30 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitOp(Operation *op, Value value, 
 /// The operand's value goes through its storage type when that is narrower than its compute type, so that a
 /// chain of casts rounds as often as it says.
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitCast(CastOp op, ArrayRef<Index> coords) {
+  Type element = elementTypeOf(op.getY());
   Scalar stored = emitStored(op.getY(), coords);
-  std::string type = computeTypeName(elementTypeOf(op.getY()));
-  if (storageTypeName(elementTypeOf(op.getY())) == type)
+  std::string type = computeTypeName(element);
+  if (raw || storageTypeName(element) == type)
     return stored;
-  return define(type, "cast<" + type + ">(" + stored.text + ")", stored.perLane);
+  return define(type, decodeText(element, stored.text), stored.perLane);
 }
 
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitStored(Value value, ArrayRef<Index> coords) {
   std::string storage = storageTypeName(elementTypeOf(value));
   Operation *op = value.getDefiningOp();
-  if (storage.empty() ||
-      (op && isa<CastOp>(op) && storageTypeName(elementTypeOf(op->getOperand(0))).empty())) {
-    fail(op ? op : kernel.getOperation(),
-         "element type is only supported in constants that are unpacked when compiling");
-    return {"0"};
-  }
   if (auto cast = dyn_cast_or_null<CastOp>(op); cast && !bound.contains(value)) {
+    bool outer = std::exchange(raw, false);
     Scalar x = operand(value, cast.getX(), coords);
-    Type from = elementTypeOf(cast.getX());
+    raw = outer;
+    Type from = elementTypeOf(cast.getX()), to = elementTypeOf(value);
     std::string text = x.text;
-    if ((from.isF16() || from.isBF16()) && !isa<FloatType>(elementTypeOf(value)))
+    if ((from.isF16() || from.isBF16()) && (!isa<FloatType>(to) || isStorageType(to)))
       text = "cast<" + storageTypeName(from) + ">(" + text + ")";
     // bool8 is a byte, so a conversion to it goes through bool.
-    if (elementTypeOf(value).isInteger(1))
+    if (to.isInteger(1))
       text = "cast<bool>(" + text + ")";
+    else if (isStorageType(to))
+      text = encodingCall(cast) + "(" + text + ")";
     else
       text = "cast<" + storage + ">(" + text + ")";
     return define(elementTypeOf(value).isInteger(1) ? StringRef("bool") : StringRef(storage), text,
@@ -348,14 +370,14 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitStored(Value value, ArrayRef<In
   Scalar x = emit(value, coords);
   if (storage == computeTypeName(elementTypeOf(value)))
     return x;
-  return {"cast<" + storage + ">(" + x.text + ")", x.perLane};
+  return {encodeText(elementTypeOf(value), x.text), x.perLane};
 }
 
 bool ExprEmitter::Impl::isMoved(Value value) {
   if (bound.contains(value))
     return false;
   Operation *op = value.getDefiningOp();
-  if (!op || isa<ConstantOp>(op))
+  if (!op || isa<ConstantOp>(op) || (isa<CastOp>(op) && isStorageType(elementTypeOf(value))))
     return true;
   if (isa<TransposeOp, ReshapeOp, ExpandOp, SliceOp, TileOp, TriluOp, GatherOp, GatherElementsOp, GatherNdOp>(
           op))
@@ -368,8 +390,8 @@ bool ExprEmitter::Impl::isMoved(Value value) {
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitConstant(ConstantOp op, ArrayRef<Index> coords) {
   Type element = elementTypeOf(op.getY());
   auto attr = cast<ElementsAttr>(op.getValue());
-  if (storageTypeName(element).empty()) {
-    fail(op, "a constant of a storage type must be unpacked before code is generated");
+  if (isStorageType(element)) {
+    fail(op, "a constant of a storage type must be an operand of the kernel");
     return {"0"};
   }
   ConstantBytes data = constantBytes(attr);
@@ -396,6 +418,7 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitConstant(ConstantOp op, ArrayRe
                               : literalFromBytes(element, at));
     }
     access.elementType = bits ? (size == 8 ? "u64" : "u32") : storageTypeName(element);
+    access.elementBits = size * 8;
     access.pointer = table(access.elementType, values);
     access.strides = rowMajorStrides(shapeOf(op.getY()));
   }
@@ -416,7 +439,7 @@ std::string ExprEmitter::Impl::table(StringRef elementType, ArrayRef<std::string
     return known;
   known = tablePrefix + std::to_string(tableNames.size() - 1);
   tables +=
-      ("__device__ const " + elementType + " " + known + "[" + Twine(values.size()) + "] = {" + body + "};\n")
+      ("alignas(16) __device__ const " + elementType + " " + known + "[" + Twine(values.size()) + "] = {" + body + "};\n")
           .str();
   return known;
 }

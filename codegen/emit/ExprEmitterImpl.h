@@ -11,6 +11,13 @@
 
 namespace gpuc {
 
+/// A type that is stored but not computed with.
+inline bool isStorageType(mlir::Type elementType) { return !isComputeType(*toDType(elementType)); }
+/// Several elements share a byte.
+inline bool isPacked(mlir::Type elementType) { return bitWidth(*toDType(elementType)) < 8; }
+/// The computing type's value of an element in its storage type, and back.
+std::string decodeText(mlir::Type elementType, const std::string &stored);
+std::string encodeText(mlir::Type elementType, const std::string &value);
 /// A literal of a compute or storage type, exact. `bits` holds the element as it is stored (row-major
 /// constants).
 std::string literalFromBytes(mlir::Type elementType, const char *element);
@@ -77,7 +84,7 @@ struct ExprEmitter::Impl {
   /// `value` at `coords` in the storage type: what a store writes.
   Scalar emitStored(mlir::Value value, llvm::ArrayRef<emit::Index> coords);
   /// Elements per vector access of a buffer at `base` (the lane-independent part of an offset whose lanes are
-  /// consecutive).
+  /// consecutive). Of a packed buffer: 1 when the lanes do not fill whole bytes.
   int64_t vectorWidth(const BufferAccess &access, const emit::Index &base);
   /// Stores the storage-typed elements `array[0…lanes)` at `offset`: returns the statement that follows the
   /// lane loop, or appends one to `laneStores` (which run inside it) and returns nothing. With one lane,

@@ -113,9 +113,8 @@ SmallVector<std::string> addArguments(Members &members, ArrayRef<BlockArgument> 
     EmittedArg arg;
     arg.kind = EmittedArg::Kind::Operand;
     arg.index = argument.getArgNumber();
-    std::string type = storageTypeName(elementTypeOf(argument));
-    names.push_back(
-        members.add("const " + (type.empty() ? "u8" : type), "in" + std::to_string(arg.index), arg));
+    names.push_back(members.add("const " + memoryTypeName(elementTypeOf(argument)),
+                                "in" + std::to_string(arg.index), arg));
   }
   return names;
 }
@@ -198,6 +197,11 @@ FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResu
   Members members(shape.name);
   auto names = addArguments(members, arguments);
   for (auto [i, yielded] : llvm::enumerate(yields)) {
+    if (isPacked(elementTypeOf(yielded))) {
+      kernel.emitError() << "a kernel with a root op can't write a result of type " << elementTypeOf(yielded)
+                         << ": elements that share a byte may belong to several threads";
+      return failure();
+    }
     EmittedArg arg;
     arg.kind = EmittedArg::Kind::Result;
     arg.index = unsigned(i);

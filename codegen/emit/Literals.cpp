@@ -21,15 +21,31 @@ std::string storageTypeName(Type t) {
     return "double";
   if (t.isInteger(1))
     return "bool8";
-  if (auto i = dyn_cast<IntegerType>(t); i && i.getWidth() >= 8)
+  if (auto i = dyn_cast<IntegerType>(t))
     return (i.isUnsigned() ? "u" : "i") + std::to_string(i.getWidth());
-  return "";
+  return std::string(name(*toDType(t))); // small floats
 }
 
 std::string computeTypeName(Type t) {
-  if (t.isF16() || t.isBF16())
+  if (isa<FloatType>(t) && !t.isF64())
     return "float";
+  if (isPacked(t))
+    return cast<IntegerType>(t).isUnsigned() ? "u8" : "i8";
   return t.isInteger(1) ? "bool" : storageTypeName(t);
+}
+
+std::string memoryTypeName(Type t) { return isPacked(t) ? "u8" : storageTypeName(t); }
+
+std::string decodeText(Type t, const std::string &stored) {
+  if (isStorageType(t))
+    return "decode(" + stored + ")";
+  return "cast<" + computeTypeName(t) + ">(" + stored + ")";
+}
+
+std::string encodeText(Type t, const std::string &value) {
+  if (isStorageType(t)) // every code survives: infinities stay what they are
+    return "encode<" + storageTypeName(t) + ", false>(" + value + ")";
+  return "cast<" + storageTypeName(t) + ">(" + value + ")";
 }
 
 std::string intLiteral(int64_t v) {

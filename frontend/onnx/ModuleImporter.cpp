@@ -55,9 +55,6 @@ LogicalResult GraphImporter::collectOutputs(Scope &scope, llvm::SmallVectorImpl<
     if (!value && (!binding || binding->kind != Binding::Poisoned))
       structural("output " + quoted(output.name()) +
                  (why.empty() ? " is neither made by a node, nor an input, nor an initialiser" : ": " + why));
-    if (value && !isComputeType(dtypeOf(value)))
-      structural("output " + quoted(output.name()) + " has element type " +
-                 std::string(name(dtypeOf(value))) + ", which is for constants only");
     values.push_back(value);
   }
   return success(found.empty());

@@ -239,9 +239,8 @@ std::vector<ResolvedInput> resolveInputs(const onnx::ModelProto &model, const Mo
       continue;
     }
     auto dtype = dtypeFromOnnx(input.type().tensor_type().elem_type());
-    if (!dtype || !isComputeType(*dtype)) {
-      problem(dtype ? "element type " + std::string(name(*dtype)) + " is for constants only"
-                    : dtype.status().message());
+    if (!dtype) {
+      problem(dtype.status().message());
       continue;
     }
     ValueInfo info = describe(input);

@@ -12,24 +12,17 @@ using namespace mlir;
 namespace gpuc {
 
 static int64_t elementsOf(Value v) { return tensorType(v).getNumElements(); }
+/// Several elements share a byte, which one thread must write: an epilogue can't promise that.
+static bool isPacked(Value v) { return bitWidth(dtypeOf(v)) < 8; }
 
 FusionGraph::FusionGraph(func::FuncOp function) {
   Block &block = function.getBody().front();
   int at = 0;
   for (Operation &op : block)
     position[&op] = at++;
-  for (Operation &op : block)
+  for (Operation &op : llvm::make_early_inc_range(block))
     visit(&op);
-}
-
-int FusionGraph::find(Operation *op) const {
-  auto it = index.find(op);
-  return it == index.end() ? -1 : it->second;
-}
-
-const Cluster *FusionGraph::clusterOf(Operation *op) const {
-  int c = find(op);
-  return c < 0 ? nullptr : &clusters[c];
+  absorbProducers();
 }
 
 int FusionGraph::newCluster(Operation *op) {
@@ -47,83 +40,11 @@ void FusionGraph::add(int cluster, Operation *op) {
   index[op] = cluster;
 }
 
-int FusionGraph::producer(Value value) const {
-  while (Operation *op = value.getDefiningOp()) {
-    int c = find(op);
-    if (c >= 0)
-      return c;
-    if (!isViewOp(op))
-      return -1;
-    value = op->getOperand(0);
-  }
-  return -1;
-}
-
-llvm::SmallVector<int> FusionGraph::dependencies(int cluster) const {
-  llvm::SmallVector<int> found;
-  for (Operation *op : clusters[cluster].ops)
-    for (Value operand : op->getOperands()) {
-      int p = producer(operand);
-      if (p >= 0 && p != cluster && !llvm::is_contained(found, p))
-        found.push_back(p);
-    }
-  return found;
-}
-
-bool FusionGraph::dependsOn(int from, int on) const {
-  std::vector<bool> seen(clusters.size());
-  llvm::SmallVector<int> work{from};
-  while (!work.empty()) {
-    int c = work.pop_back_val();
-    if (c == on)
-      return true;
-    if (seen[c])
-      continue;
-    seen[c] = true;
-    for (int d : dependencies(c))
-      work.push_back(d);
-  }
-  return false;
-}
-
-/// Every reader of `value`, looking through views that no cluster owns, is in `cluster` or is `reader`.
-bool FusionGraph::usedOnlyBy(Value value, int cluster, Operation *reader) const {
-  for (Operation *user : value.getUsers()) {
-    if (user == reader)
-      continue;
-    int c = find(user);
-    if (c >= 0) {
-      if (c != cluster)
-        return false;
-      continue;
-    }
-    if (!isViewOp(user) || !usedOnlyBy(user->getResult(0), cluster, reader))
-      return false;
-  }
-  return true;
-}
-
-bool FusionGraph::clusterReadOnlyBy(int cluster, Operation *reader) const {
-  return llvm::all_of(clusters[cluster].ops, [&](Operation *op) {
-    return llvm::all_of(op->getResults(), [&](Value r) { return usedOnlyBy(r, cluster, reader); });
-  });
-}
-
-unsigned FusionGraph::operandCount(int cluster, Operation *extra) const {
-  llvm::SetVector<Value> bases;
-  auto count = [&](Operation *op) {
-    for (Value operand : op->getOperands()) {
-      Value base = stripViews(operand);
-      Operation *def = base.getDefiningOp();
-      if (!def || find(def) != cluster)
-        bases.insert(base);
-    }
-  };
-  for (Operation *op : clusters[cluster].ops)
-    count(op);
-  if (extra)
-    count(extra);
-  return bases.size();
+void FusionGraph::merge(int from, int into) {
+  for (Operation *op : llvm::to_vector(clusters[from].ops))
+    add(into, op);
+  clusters[from].ops.clear();
+  clusters[from].merged = true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,11 +67,11 @@ void FusionGraph::visit(Operation *op) {
 
 void FusionGraph::visitRoot(Operation *op) {
   const FamilyTraits *traits = findFamilyTraits(op->getName().getStringRef());
-  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    if (traits->prologue && i == 0)
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (traits->prologue && operand.getOperandNumber() == 0)
       continue;
-    if (!traceStridedView(operand, [](Value v) { return rowMajorStrides(shapeOf(v)); }))
-      materializeView(operand);
+    if (!traceStridedView(operand.get(), [](Value v) { return rowMajorStrides(shapeOf(v)); }))
+      storeView(operand);
   }
   int c = newCluster(op);
   clusters[c].root = op;
@@ -164,14 +85,12 @@ void FusionGraph::tryPrologue(int cluster, Operation *op, Value operand) {
   int source = producer(operand);
   if (source < 0 || source == cluster || clusters[source].root || clusters[source].concat)
     return;
-  if (!clusterReadOnlyBy(source, op))
+  // The other operands of a root are buffers.
+  if (clusters[cluster].root && llvm::any_of(op->getOperands().drop_front(), [&](Value v) { return producer(v) == source; }))
     return;
-  if (operandCount(cluster, nullptr) + operandCount(source, nullptr) > kMaxKernelOperands)
+  if (!clusterReadOnlyBy(source, op) || !fitsOperands(cluster, source, nullptr))
     return;
-  for (Operation *moved : llvm::to_vector(clusters[source].ops))
-    add(cluster, moved);
-  clusters[source].ops.clear();
-  clusters[source].merged = true;
+  merge(source, cluster);
 }
 
 bool FusionGraph::tryEpilogue(Operation *op) {
@@ -180,36 +99,31 @@ bool FusionGraph::tryEpilogue(Operation *op) {
   };
   llvm::SmallVector<Candidate> candidates;
   int64_t elements = elementsOf(op->getResult(0));
+  if (elements == 0 || !isPointwiseOp(op))
+    return false;
   for (Value operand : op->getOperands()) {
     // Only reshape and transpose may lie between: they keep every element exactly once.
     Value base = operand;
-    bool direct = true;
     while (Operation *def = base.getDefiningOp()) {
       if (find(def) >= 0 || !isa<ReshapeOp, TransposeOp>(def))
         break;
       base = def->getOperand(0);
-      direct = false;
     }
     Operation *def = base.getDefiningOp();
     int c = def ? find(def) : -1;
-    if (c < 0 || clusters[c].concat || clusters[c].elements != elements || elementsOf(base) != elements)
+    if (c < 0 || clusters[c].concat || clusters[c].elements != elements || elementsOf(base) != elements ||
+        llvm::any_of(candidates, [&](const Candidate &known) { return known.cluster == c; }))
       continue;
-    const Cluster &cluster = clusters[c];
-    if (cluster.root && !cluster.traits->epilogue)
-      continue;
-    if (cluster.root) {
-      // A value of the prologue is not at the root's coordinates.
-      if (def != cluster.root && position.lookup(def) < position.lookup(cluster.root))
+    if (clusters[c].root) {
+      if (!clusters[c].traits->epilogue || !routesAgree(op, c) || isPacked(op->getResult(0)))
         continue;
-      if (def == cluster.root && base != cluster.root->getResult(0))
-        continue;
-    } else if (!direct || shapeOf(base) != shapeOf(op->getResult(0))) {
-      // Results of a pointwise kernel share one shape, so the old ones must not be results any more.
-      if (!clusterReadOnlyBy(c, op))
+    } else {
+      // Results of a pointwise kernel share one shape, so others must not be results any more.
+      bool oneShape = shapeOf(base) == shapeOf(op->getResult(0));
+      if (!(oneShape && readsOneForOne(op, c)) && !clusterReadOnlyBy(c, op))
         continue;
     }
-    int rank = !cluster.root ? 1 : cluster.traits->prologue ? 2 : 3;
-    candidates.push_back({c, rank});
+    candidates.push_back({c, !clusters[c].root ? 1 : clusters[c].traits->prologue ? 2 : 3});
   }
   std::stable_sort(candidates.begin(), candidates.end(), [&](const Candidate &a, const Candidate &b) {
     if (a.rank != b.rank)
@@ -222,22 +136,7 @@ bool FusionGraph::tryEpilogue(Operation *op) {
       int p = producer(operand);
       return p >= 0 && p != c && dependsOn(p, c);
     });
-    if (cycle || operandCount(c, op) > kMaxKernelOperands || outputs(clusters[c]).size() >= kMaxKernelResults)
-      continue;
-    // An operand that reads the cluster through a view that is not bijective would need another thread's element.
-    bool crossing = llvm::any_of(op->getOperands(), [&](Value operand) {
-      if (producer(operand) != c)
-        return false;
-      Value v = operand;
-      while (find(v.getDefiningOp()) < 0) {
-        if (!isa<ReshapeOp, TransposeOp>(v.getDefiningOp()))
-          return true;
-        v = v.getDefiningOp()->getOperand(0);
-      }
-      return elementsOf(v) != elements ||
-             (clusters[c].root && position.lookup(v.getDefiningOp()) < position.lookup(clusters[c].root));
-    });
-    if (crossing)
+    if (cycle || !fitsOperands(c, -1, op) || outputs(clusters[c]).size() >= kMaxKernelResults)
       continue;
     add(c, op);
     return true;
@@ -245,142 +144,111 @@ bool FusionGraph::tryEpilogue(Operation *op) {
   return false;
 }
 
-void FusionGraph::visitPointwise(Operation *op) {
-  if (tryEpilogue(op))
-    return;
-  newCluster(op);
+/// What `op` reads of a pointwise cluster lies at its own element: nothing is computed twice.
+bool FusionGraph::readsOneForOne(Operation *op, int cluster) const {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    if (producer(operand) != cluster)
+      return true;
+    Operation *def = operand.getDefiningOp();
+    return find(def) == cluster && elementsOf(operand) == elementsOf(op->getResult(0));
+  });
 }
 
-/// Pads, gathers, tiles, resizes: a kernel of its own that takes in the pointwise ops before it when nothing else reads them and no
-/// element would be computed many times.
-void FusionGraph::visitMovement(Operation *op) {
-  int c = newCluster(op);
-  if (elementsOf(op->getResult(0)) <= 2 * elementsOf(op->getOperand(0)) && !isa<ResizeOp>(op))
-    tryPrologue(c, op, op->getOperand(0));
+void FusionGraph::visitPointwise(Operation *op) {
+  if (!tryEpilogue(op))
+    newCluster(op);
+}
+
+/// Pads, gathers, tiles, resizes: a kernel of its own. What it reads is taken in at the end, where that pays.
+void FusionGraph::visitMovement(Operation *op) { newCluster(op); }
+
+/// The function returns the value, or a reshape of it, which is an alias.
+static bool isReturned(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isa<func::ReturnOp>(user) || (isa<ReshapeOp>(user) && isReturned(user->getResult(0)));
+  });
 }
 
 void FusionGraph::visitConcat(Operation *op) {
   // Producers with a root can write into the result's storage; then nothing is left to do at run time.
-  bool anyRoot = false, allOwned = true;
-  llvm::SmallPtrSet<Operation *, 8> producers;
+  bool anyRoot = false, allOwned = elementsOf(op->getResult(0)) > 0 && !isReturned(op->getResult(0));
   for (Value operand : op->getOperands()) {
     Operation *def = operand.getDefiningOp();
     int c = def ? find(def) : -1;
-    if (c < 0 || clusters[c].concat) {
+    if (c < 0 || clusters[c].concat || (clusters[c].root && !clusters[c].traits->epilogue) || isReturned(operand) || isPacked(operand) ||
+        elementsOf(operand) == 0 || llvm::count(op->getOperands(), operand) > 1) {
       allOwned = false;
       break;
     }
     anyRoot |= clusters[c].root != nullptr;
-    bool elsewhere = llvm::any_of(operand.getUsers(), [&](Operation *user) {
-      if (user == op)
-        return llvm::count(op->getOperands(), operand) > 1;
+    allOwned &= llvm::none_of(operand.getUsers(), [&](Operation *user) {
       int u = find(user);
-      return isa<func::ReturnOp>(user) || (u >= 0 && clusters[u].concat);
+      return u >= 0 && clusters[u].concat;
     });
-    allOwned &= !elsewhere;
-  }
-  bool returned = llvm::any_of(op->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user) || isViewOp(user); });
-  if (allOwned && anyRoot && !returned) {
-    int c = newCluster(op);
-    clusters[c].concat = op;
-    return;
   }
   int c = newCluster(op);
-  for (Value operand : op->getOperands())
-    tryPrologue(c, op, operand);
+  if (allOwned && anyRoot)
+    clusters[c].concat = op;
 }
 
-/// A view that must exist in memory becomes a kernel that copies.
-void FusionGraph::materializeView(Value value) {
-  Operation *op = value.getDefiningOp();
+/// A view that `reader` needs in memory: written by the kernel that computes it if that can, else copied by a kernel of its own.
+void FusionGraph::storeView(OpOperand &reader) {
+  Operation *op = reader.get().getDefiningOp();
   if (!op || find(op) >= 0)
     return;
+  if (Operation *copy = storedCopies.lookup(op)) {
+    reader.set(copy->getResult(0));
+    return;
+  }
+  int source = producer(op->getOperand(0));
+  if (source >= 0 && isWritable(op, source))
+    return add(source, op);
   int c = newCluster(op);
-  tryPrologue(c, op, op->getOperand(0));
+  // A kernel before the copy may read this very view as part of its own index arithmetic: that one keeps the view.
+  if (source >= 0 && dependsOn(source, c)) {
+    clusters[c].ops.clear();
+    index.erase(op);
+    OpBuilder builder(op);
+    Operation *copy = builder.clone(*op);
+    position[copy] = position[op];
+    add(c, copy);
+    storedCopies[op] = copy;
+    reader.set(copy->getResult(0));
+  }
 }
 
 void FusionGraph::visitReturn(Operation *op) {
-  for (Value operand : op->getOperands()) {
-    Operation *def = operand.getDefiningOp();
-    if (!def || find(def) >= 0 || !isViewOp(def))
-      continue;
-    // Reshapes of a stored value are aliases; other chains are written out by the producer if it can, else by a copy.
-    Value base = operand;
-    bool bijective = true, reshapesOnly = true;
-    while (Operation *view = base.getDefiningOp()) {
-      if (find(view) >= 0 || !isViewOp(view))
-        break;
-      bijective &= isa<ReshapeOp, TransposeOp>(view);
-      reshapesOnly &= isa<ReshapeOp>(view);
-      base = view->getOperand(0);
-    }
-    Operation *source = base.getDefiningOp();
-    int c = source ? find(source) : -1;
-    if (reshapesOnly)
-      continue;
-    bool writable = c >= 0 && bijective && !clusters[c].concat && elementsOf(base) == clusters[c].elements &&
-                    (!clusters[c].root || (clusters[c].traits->epilogue && base != Value() &&
-                                           position.lookup(source) >= position.lookup(clusters[c].root) &&
-                                           (source != clusters[c].root || base == source->getResult(0))));
-    if (writable && (clusters[c].root || clusterReadOnlyBy(c, def)) && usedOnlyBy(base, c, def))
-      add(c, def);
-    else
-      newCluster(def);
+  for (OpOperand &operand : op->getOpOperands()) {
+    // Reshapes of a stored value are aliases; other chains must be written out.
+    Value base = operand.get();
+    while (base.getDefiningOp() && find(base.getDefiningOp()) < 0 && isa<ReshapeOp>(base.getDefiningOp()))
+      base = base.getDefiningOp()->getOperand(0);
+    Operation *def = base.getDefiningOp();
+    if (def && isViewOp(def) && find(def) < 0)
+      storeView(operand);
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Answers
-//===----------------------------------------------------------------------===//
-
-llvm::SmallVector<Value> FusionGraph::outputs(const Cluster &cluster) const {
-  llvm::SmallVector<Value> values;
-  if (cluster.ops.empty())
-    return values;
-  int c = find(cluster.ops.front());
-  for (Operation *op : cluster.ops)
-    for (Value result : op->getResults())
-      if (!usedOnlyBy(result, c, nullptr))
-        values.push_back(result);
-  return values;
-}
-
-std::vector<const Cluster *> FusionGraph::schedule() const {
-  std::vector<const Cluster *> order;
-  std::vector<int> state(clusters.size());
-  // Depth first from each cluster in program order; dependencies first. Clusters never form a cycle.
-  std::vector<int> roots;
-  for (int c = 0; c < int(clusters.size()); ++c)
-    if (!clusters[c].merged)
-      roots.push_back(c);
-  std::stable_sort(roots.begin(), roots.end(), [&](int a, int b) {
-    return position.lookup(clusters[a].ops.back()) < position.lookup(clusters[b].ops.back());
-  });
-  struct Frame {
-    int cluster;
-    llvm::SmallVector<int> waiting;
-  };
-  for (int start : roots) {
-    if (state[start])
+/// Moves clusters without a root into the only cluster that reads them, where the reader's family can compute them and no element is
+/// computed often.
+void FusionGraph::absorbProducers() {
+  for (int c = int(clusters.size()) - 1; c >= 0; --c) {
+    if (clusters[c].merged || clusters[c].root || clusters[c].concat)
       continue;
-    llvm::SmallVector<Frame> stack;
-    state[start] = 1;
-    stack.push_back({start, dependencies(start)});
-    while (!stack.empty()) {
-      Frame &top = stack.back();
-      if (top.waiting.empty()) {
-        order.push_back(&clusters[top.cluster]);
-        stack.pop_back();
+    int reader = onlyReader(c);
+    if (reader < 0 || clusters[reader].concat || !fitsOperands(reader, c, nullptr) || !isCheapToRepeat(c, reader))
+      continue;
+    if (Operation *root = clusters[reader].root) {
+      bool epilogue = clusters[reader].traits->epilogue, prologue = clusters[reader].traits->prologue;
+      // Operands of the root that are no prologue are buffers; an epilogue stays free of gathers and other movement.
+      bool legal = llvm::all_of(clusters[c].ops, isPointwiseOp);
+      for (auto [i, operand] : llvm::enumerate(root->getOperands()))
+        legal &= producer(operand) != c || (i == 0 && prologue);
+      if (!legal || !(epilogue || prologue))
         continue;
-      }
-      int next = top.waiting.pop_back_val();
-      if (state[next])
-        continue;
-      state[next] = 1;
-      stack.push_back({next, dependencies(next)});
     }
+    merge(c, reader);
   }
-  return order;
 }
 
 } // namespace gpuc

@@ -94,6 +94,8 @@ bool BufferLiveness::tryInPlace(KernelOp kernel, unsigned result, int at) {
     if (!isPointwiseOp(&op) && !isa<ConstantOp>(op))
       return false;
   Value output = kernel.getResult(result);
+  if (bitWidth(dtypeOf(output)) < 8) // a thread may write a byte before it reads all of its elements
+    return false;
   for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
     auto place = places.find(input);
     if (place == places.end() || lastRead.lookup(input) > at || input.getType() != output.getType() ||

@@ -50,7 +50,7 @@ std::optional<Polynomial> matchPolynomial(Value v, Value x, int depth) {
       r[i] = (*a)[i] / (*b)[0];
     return r;
   case BinaryKind::Pow: {
-    auto exponent = matchScalar(op.getY());
+    auto exponent = getSplat(op.getY()); // of any type
     if (!exponent || (*exponent != 2 && *exponent != 3))
       return std::nullopt;
     auto square = multiply(*a, *a);

@@ -80,28 +80,19 @@ uint8_t encode(const SmallFloat &f, bool isFp4, double v, bool saturate) {
   return code == 0 && f.isFnuz ? 0 : uint8_t(code | sign);
 }
 
-/// 2^(code - 127), 255 is NaN. Rounds |v| up.
-uint8_t encodeE8M0(double v, bool saturate) {
+/// 2^(code - 127), 255 is NaN; of |v|.
+uint8_t encodeE8M0(double v, bool saturate, RoundMode round) {
   v = std::fabs(v);
-  if (!std::isfinite(v))
+  if (std::isnan(v))
     return 0xff;
-  if (v == 0)
-    return 0;
-  int exponent = std::ilogb(v);
-  exponent += std::ldexp(1.0, exponent) < v;
-  if (exponent > 127)
+  if (v > std::ldexp(1.0, 127))
     return saturate ? 0xfe : 0xff;
-  return uint8_t(std::max(exponent + 127, 0));
-}
-
-/// The low `bits` bits of element i of a packed tensor, low first.
-unsigned packedAt(const uint8_t *bytes, int64_t i, unsigned bits) {
-  unsigned perByte = 8 / bits;
-  return (bytes[i / perByte] >> (i % perByte * bits)) & ((1u << bits) - 1);
-}
-void setPacked(uint8_t *bytes, int64_t i, unsigned bits, uint64_t code) {
-  unsigned perByte = 8 / bits; // bytes start as zero
-  bytes[i / perByte] |= uint8_t((code & ((1u << bits) - 1)) << (i % perByte * bits));
+  if (v < std::ldexp(1.0, -127))
+    return saturate ? 0 : 0xff;
+  int exponent = std::ilogb(v);
+  double fraction = std::ldexp(v, -exponent) - 1;
+  exponent += (round == RoundMode::Up && fraction > 0) || (round == RoundMode::Nearest && fraction >= 0.5);
+  return uint8_t(exponent + 127);
 }
 
 Number load(const HostTensor &x, int64_t i) {
@@ -182,11 +173,11 @@ template <typename E> void storeAs(const Number &n, HostTensor &result, int64_t 
   }
 }
 
-void store(const Number &n, HostTensor &result, int64_t i, bool saturate) {
+void store(const Number &n, HostTensor &result, int64_t i, bool saturate, RoundMode round) {
   DType t = result.dtype();
   unsigned bits = bitWidth(t);
   if (t == DType::F8E8M0)
-    result.mutableBytes()[i] = encodeE8M0(toReal(n), saturate);
+    result.mutableBytes()[i] = encodeE8M0(toReal(n), saturate, round);
   else if (const SmallFloat *f = smallFloat(t))
     setPacked(result.mutableBytes(), i, bits, encode(*f, t == DType::F4E2M1, toReal(n), saturate));
   else
@@ -195,7 +186,7 @@ void store(const Number &n, HostTensor &result, int64_t i, bool saturate) {
 
 } // namespace
 
-Result<HostTensor> cast(const HostTensor &x, DType to, bool saturate) {
+Result<HostTensor> cast(const HostTensor &x, DType to, bool saturate, RoundMode round) {
   if (x.dtype() == to)
     return x;
   auto result = allocate(to, x.shape());
@@ -210,7 +201,7 @@ Result<HostTensor> cast(const HostTensor &x, DType to, bool saturate) {
     });
   }
   for (int64_t i = 0; i < count; ++i)
-    store(load(x, i), *result, i, saturate);
+    store(load(x, i), *result, i, saturate, round);
   return result;
 }
 

@@ -72,4 +72,15 @@ void copyStrided(const HostTensor &x, int64_t base, const std::vector<int64_t> &
 inline bool isByteSized(DType t) { return bitWidth(t) >= 8; }
 inline int64_t elementBytes(DType t) { return bitWidth(t) / 8; }
 
+/// Element i of packed data with elements of `bits` bits.
+inline unsigned packedAt(const uint8_t *bytes, int64_t i, unsigned bits) {
+  unsigned perByte = 8 / bits;
+  return (bytes[i / perByte] >> (i % perByte * bits)) & ((1u << bits) - 1);
+}
+/// Sets element i; it was zero before.
+inline void setPacked(uint8_t *bytes, int64_t i, unsigned bits, uint64_t code) {
+  unsigned perByte = 8 / bits;
+  bytes[i / perByte] |= uint8_t((code & ((1u << bits) - 1)) << (i % perByte * bits));
+}
+
 } // namespace gpuc::reference

@@ -61,7 +61,21 @@ void copyByTables(const HostTensor &x, const std::vector<std::vector<int64_t>> &
 } // namespace
 
 Result<HostTensor> transpose(const HostTensor &x, const std::vector<int64_t> &perm) {
-  GPUC_RETURN_IF_ERROR(checkByteSized("transpose", x));
+  if (!isByteSized(x.dtype())) { // as one code per byte
+    unsigned bits = bitWidth(x.dtype());
+    auto codes = allocate(DType::U8, x.shape());
+    if (!codes)
+      return codes;
+    for (int64_t i = 0; i < x.size(); ++i)
+      codes->mutableBytes()[i] = uint8_t(packedAt(x.bytes(), i, bits));
+    auto moved = transpose(*codes, perm);
+    if (!moved)
+      return moved;
+    auto result = allocate(x.dtype(), moved->shape());
+    for (int64_t i = 0; result && i < x.size(); ++i)
+      setPacked(result->mutableBytes(), i, bits, moved->bytes()[i]);
+    return result;
+  }
   GPUC_RETURN_IF_ERROR(checkCount("transpose", "entries in perm", perm.size(), x.rank()));
   std::vector<bool> seen(perm.size());
   std::vector<int64_t> own = rowMajorStrides(x.shape()), strides(perm.size());

@@ -7,7 +7,8 @@
 # gpuc_add_unittest(<name> SOURCES … DEPS … [MLIR])
 #   A GoogleTest program in build/bin/unit, registered with CTest.
 
-set(GPUC_COMPILE_OPTIONS -Wall -Wextra -Wno-unused-parameter -ffunction-sections -fdata-sections)
+# libstdc++ 12 uses a function of its own that is deprecated (std::stable_sort); hence -Wno-deprecated-declarations.
+set(GPUC_COMPILE_OPTIONS -Wall -Wextra -Wno-unused-parameter -Wno-deprecated-declarations -ffunction-sections -fdata-sections)
 if(GPUC_WERROR)
   list(APPEND GPUC_COMPILE_OPTIONS -Werror)
 endif()

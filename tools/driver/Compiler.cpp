@@ -124,7 +124,9 @@ private:
     plan.producer = "gpuc " GPUC_VERSION;
     plan.modelName = modelName;
     plan.buildOptions = options.buildOptions;
-    PlanBuilder builder(plan, state);
+    PlanBuilderOptions builderOptions;
+    builderOptions.allowLibrary = options.allowLibrary;
+    PlanBuilder builder(plan, state, builderOptions);
     auto function = state->module->lookupSymbol<func::FuncOp>("main");
     if (failed(builder.setSignature(function)))
       return state->session.error("the signature could not be written");

@@ -30,6 +30,7 @@ Result<CompileOptions> compileOptions(const BuildArguments &build, const std::ma
   options.values = values;
   options.cacheDir = build.cacheDir;
   options.threads = build.threads;
+  options.allowLibrary = !build.noCublasLt;
   options.buildOptions = build.description();
   if (!verbosity.quiet)
     options.warn = [](const std::string &message) { warn(message); };
@@ -45,7 +46,7 @@ Result<std::shared_ptr<const Plan>> planFor(const std::string &path, Device &dev
     return isPlan.status();
   if (*isPlan) {
     if (!build.description().empty())
-      warn("'" + path + "' is a plan: --fp16, --bf16, --noTF32 and --shapes were decided when it was compiled and are ignored");
+      warn("'" + path + "' is a plan: --fp16, --bf16, --noTF32, --no-cublaslt and --shapes were decided when it was compiled and are ignored");
     auto plan = loadPlan(path);
     if (!plan)
       return plan.status();

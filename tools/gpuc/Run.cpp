@@ -4,6 +4,7 @@
 #include "ModelSource.h"
 #include "Tensors.h"
 #include "gpuc/Runtime/Runtime.h"
+#include "gpuc/Support/Compare.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Support/Npy.h"
 #include <cstdio>
@@ -133,7 +134,7 @@ struct RunCommand {
         code = fail(invalidArgument("--expect: the model has no output '" + name + "'"));
         continue;
       }
-      std::string text = difference(outcome.results[i], tensor, rtol, atol);
+      std::string text = difference(outcome.results[i], tensor, {rtol, atol});
       if (!text.empty())
         code = fail(Status(StatusCode::FailedPrecondition, "output '" + name + "' is not as expected: " + text));
       else if (!verbosity.quiet)

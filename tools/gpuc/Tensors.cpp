@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading, making, describing and comparing tensors.
+// Reading, making and describing tensors.
 #include "Tensors.h"
 #include "Arguments.h"
 #include "gpuc/Frontend/TensorFile.h"
+#include "gpuc/Support/Compare.h"
 #include "gpuc/Support/Npy.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <numeric>
 #include <random>
 
@@ -34,24 +34,6 @@ Result<std::map<std::string, HostTensor>> readTensors(const std::vector<std::str
       return invalidArgument(flag + " names '" + named->first + "' twice");
   }
   return tensors;
-}
-
-double elementAt(const HostTensor &t, int64_t i) {
-  switch (t.dtype()) {
-  case DType::Bool: case DType::U8: return t.data<uint8_t>()[i];
-  case DType::I8: return t.data<int8_t>()[i];
-  case DType::I16: return t.data<int16_t>()[i];
-  case DType::I32: return t.data<int32_t>()[i];
-  case DType::I64: return double(t.data<int64_t>()[i]);
-  case DType::U16: return t.data<uint16_t>()[i];
-  case DType::U32: return t.data<uint32_t>()[i];
-  case DType::U64: return double(t.data<uint64_t>()[i]);
-  case DType::F16: return halfToFloat(t.data<uint16_t>()[i]);
-  case DType::BF16: return bfloatToFloat(t.data<uint16_t>()[i]);
-  case DType::F32: return t.data<float>()[i];
-  case DType::F64: return t.data<double>()[i];
-  default: return std::numeric_limits<double>::quiet_NaN();
-  }
 }
 
 HostTensor randomTensor(const PlanTensor &tensor, uint64_t seed) {
@@ -156,32 +138,6 @@ std::vector<std::string> topFive(const HostTensor &tensor) {
   for (int i = 0; i < 5; ++i)
     lines.push_back(format("  %10.4f", elementAt(tensor, order[size_t(i)])) + "  #" + std::to_string(order[size_t(i)]));
   return lines;
-}
-
-std::string difference(const HostTensor &got, const HostTensor &expected, double rtol, double atol) {
-  if (got.dtype() != expected.dtype())
-    return "type " + std::string(name(got.dtype())) + ", expected " + std::string(name(expected.dtype()));
-  if (got.shape() != expected.shape())
-    return "shape " + toString(got.shape()) + ", expected " + toString(expected.shape());
-  int64_t wrong = 0, worst = -1;
-  double worstError = 0;
-  for (int64_t i = 0, n = got.size(); i < n; ++i) {
-    double a = elementAt(got, i), b = elementAt(expected, i);
-    if (a == b || (std::isnan(a) && std::isnan(b)))
-      continue;
-    double error = std::abs(a - b);
-    if (error <= atol + rtol * std::abs(b))
-      continue;
-    ++wrong;
-    if (worst < 0 || !(error <= worstError)) {
-      worst = i;
-      worstError = error;
-    }
-  }
-  if (!wrong)
-    return "";
-  return std::to_string(wrong) + " of " + std::to_string(got.size()) + " elements differ; the worst is element " +
-         std::to_string(worst) + ": got" + format(" %.9g", elementAt(got, worst)) + format(", expected %.9g", elementAt(expected, worst));
 }
 
 } // namespace gpuc::cli

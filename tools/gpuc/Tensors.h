@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Tensors of the command line: read from .npy and .pb files, made at random, described, compared.
+// Tensors of the command line: read from .npy and .pb files, made at random, described.
 #pragma once
 #include "gpuc/Plan/Plan.h"
 #include "gpuc/Support/HostTensor.h"
@@ -19,12 +19,8 @@ Result<std::vector<HostTensor>> completeInputs(const std::vector<PlanTensor> &in
                                                uint64_t seed);
 /// "f32[1x1000] min -3.1 max 8.2 mean 0.002 std 1.1", with counts of NaN and inf when there are any.
 std::string describe(const HostTensor &tensor);
-/// Element as a double; bool as 0 or 1.
-double elementAt(const HostTensor &tensor, int64_t i);
 /// The five largest of a vector of scores, as lines "  0.7310  #281"; empty when the tensor does not look like scores
 /// (a float tensor with 5 to 100,000 elements in its last axis and extent 1 elsewhere).
 std::vector<std::string> topFive(const HostTensor &tensor);
-/// Empty when every element is within atol + rtol * |expected| (NaN equals NaN), else what differs.
-std::string difference(const HostTensor &got, const HostTensor &expected, double rtol, double atol);
 
 } // namespace gpuc::cli

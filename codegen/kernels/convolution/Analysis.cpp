@@ -38,12 +38,15 @@ bool ConvAnalysis::isEmpty() const { return pixels() == 0 || groupOutputs == 0; 
 std::string ConvAnalysis::geometryText(llvm::StringRef elementType) const {
   auto flag = [](bool b) { return b ? "true" : "false"; };
   std::string s = llvm::formatv("struct Geometry {{\n  using T = {0};\n", elementType);
-  s += llvm::formatv("  static constexpr i32 kSpatial = {0}, kBatch = {1}, kGroups = {2}, kGroupChannels = {3}, "
-                     "kGroupOutputs = {4};\n",
-                     xExtent.size(), images, groups, groupChannels, groupOutputs);
-  s += llvm::formatv("  static constexpr int kAccess = {0};\n  static constexpr bool kTransposed = {1}, kXConstant = {2};\n",
-                     access, flag(transposed), flag(x.constant));
-  s += llvm::formatv("  static constexpr i64 kImageStride = {0}, kChannelStride = {1};\n", imageStride, channelStride);
+  s += llvm::formatv(
+      "  static constexpr i32 kSpatial = {0}, kBatch = {1}, kGroups = {2}, kGroupChannels = {3}, "
+      "kGroupOutputs = {4};\n",
+      xExtent.size(), images, groups, groupChannels, groupOutputs);
+  s += llvm::formatv(
+      "  static constexpr int kAccess = {0};\n  static constexpr bool kTransposed = {1}, kXConstant = {2};\n",
+      access, flag(transposed), flag(x.constant));
+  s += llvm::formatv("  static constexpr i64 kImageStride = {0}, kChannelStride = {1};\n", imageStride,
+                     channelStride);
   s += llvm::formatv("  static constexpr i64 kFilterStride = {0}, kDepthStride = {1}, kWGroupStride = {2};\n",
                      filterStride, depthStride, wGroupStride);
   auto table = [&](llvm::StringRef type, llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
@@ -88,7 +91,8 @@ FailureOr<ConvAnalysis> analyzeConvolution(KernelOp kernel) {
   }
   auto xView = viewOperand(kernel, x), wView = viewOperand(kernel, w);
   if (!xView || !wView)
-    return kernel.emitError("operand ") << (xView ? "w" : "x") << " of the convolution is no strided view of a buffer";
+    return kernel.emitError("operand ")
+           << (xView ? "w" : "x") << " of the convolution is no strided view of a buffer";
   c.x = *xView;
   c.w = *wView;
   c.dtype = dtypeOf(x);
@@ -122,7 +126,8 @@ FailureOr<ConvAnalysis> analyzeConvolution(KernelOp kernel) {
       return kernel.emitError("convolution kernels must not be empty, axis ") << d << " is";
   if (std::max({c.pixels() * c.phases(), c.depth(), c.groupOutputs * c.groups}) >= (int64_t(1) << 30))
     return kernel.emitError("convolution extents must stay below 2^30, got ")
-           << c.pixels() << " pixels, depth " << c.depth() << ", " << c.groupOutputs * c.groups << " channels";
+           << c.pixels() << " pixels, depth " << c.depth() << ", " << c.groupOutputs * c.groups
+           << " channels";
 
   int64_t elementBytes = bitWidth(c.dtype) / 8;
   bool simt = c.dtype == DType::F64 || (c.dtype == DType::F32 && !c.root->hasAttr("tf32"));

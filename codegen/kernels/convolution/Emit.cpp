@@ -17,11 +17,13 @@ constexpr int kThreads = 256; ///< of depthwise and packing
 
 /// Which operand of the product the pixels are, and the lanes of the epilogue.
 struct Roles {
-  bool pixelRows = true; ///< pixels are rows and lanes are channels, else channels are rows and lanes are pixels
+  bool pixelRows =
+      true; ///< pixels are rows and lanes are channels, else channels are rows and lanes are pixels
   unsigned lanes = 1;
 };
 
-/// Vectors of channels need groups of whole vectors; pixels of a transposed convolution's phase are no neighbours.
+/// Vectors of channels need groups of whole vectors; pixels of a transposed convolution's phase are no
+/// neighbours.
 Roles chooseRoles(const ConvAnalysis &c, unsigned limit) {
   unsigned channel = std::min(c.lanesChannel, limit);
   while (channel > 1 && c.groupOutputs % channel != 0)
@@ -54,7 +56,8 @@ TileProblem tileProblem(KernelOp kernel, const ConvAnalysis &c, const Roles &rol
   p.batch = c.phases() * c.groups;
   p.bytes = kernelBytes(kernel);
   constexpr int kElementWise = 8; // values on their way to shared memory, and addresses
-  int pixel = 3 + int(c.xExtent.size()) + (c.access == 1 ? kElementWise : 0), filter = c.w.constant ? 2 : 2 + kElementWise;
+  int pixel = 3 + int(c.xExtent.size()) + (c.access == 1 ? kElementWise : 0),
+      filter = c.w.constant ? 2 : 2 + kElementWise;
   p.rowRegistersA = roles.pixelRows ? pixel : filter;
   p.rowRegistersB = roles.pixelRows ? filter : pixel;
   return p;
@@ -104,10 +107,11 @@ PackingKernel packDepthwise(KernelOp kernel, const ConvAnalysis &c, const std::s
   int64_t outputs = c.groups * c.groupOutputs;
   std::string text = unitHead(kernel, "convolution", "pack", {"common/types.cuh"});
   text += unitEntry(std::to_string(kThreads), {"const " + element + " *w", element + " *packed"});
-  std::string body = llvm::formatv("  i64 item = i64(blockIdx.x) * blockDim.x + threadIdx.x;\n"
-                                   "  i32 channel = i32(item % {0}), tap = i32(item / {0});\n"
-                                   "  if (tap < {1})\n    packed[item] = w[{2} + channel * i64({3}) + {4}];\n",
-                                   outputs, taps, c.w.offset, c.filterStride, wTap);
+  std::string body =
+      llvm::formatv("  i64 item = i64(blockIdx.x) * blockDim.x + threadIdx.x;\n"
+                    "  i32 channel = i32(item % {0}), tap = i32(item / {0});\n"
+                    "  if (tap < {1})\n    packed[item] = w[{2} + channel * i64({3}) + {4}];\n",
+                    outputs, taps, c.w.offset, c.filterStride, wTap);
   pack.kernel.text = text + body + unitEnd();
   pack.kernel.grid.x = uint32_t(llvm::divideCeil(outputs * taps, kThreads));
   pack.kernel.block.x = kThreads;
@@ -163,8 +167,9 @@ struct ConvolutionFamily final : KernelFamily {
 
 private:
   static std::string outputText(const ConvAnalysis &c, const EmittedFunctor &epilogue, const Roles &roles) {
-    return epilogue.text + llvm::formatv("using Output = ConvOutput<Geometry, Epilogue, {0}, {1}, {2}>;\n", roles.lanes,
-                                         roles.pixelRows ? "true" : "false", c.bias ? "true" : "false")
+    return epilogue.text + llvm::formatv("using Output = ConvOutput<Geometry, Epilogue, {0}, {1}, {2}>;\n",
+                                         roles.lanes, roles.pixelRows ? "true" : "false",
+                                         c.bias ? "true" : "false")
                                .str();
   }
   static std::string makeOutput(const ConvAnalysis &c, const EmittedFunctor &epilogue) {
@@ -172,8 +177,8 @@ private:
                          c.bias ? shifted("bias", *c.bias) : "nullptr");
   }
 
-  FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, const ConvAnalysis &c, const TileVariant &variant,
-                                                  int splits) const {
+  FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, const ConvAnalysis &c,
+                                                  const TileVariant &variant, int splits) const {
     Roles roles = chooseRoles(c, laneLimit(c));
     if (roles.pixelRows && roles.lanes > 1 && c.bias && c.bias->offset % roles.lanes != 0)
       roles.lanes = 1; // the bias could not be loaded in vectors
@@ -209,11 +214,12 @@ private:
     } else {
       parameters.push_back(sum + " *partial");
     }
-    text += unitEntry("Tile::kThreads", parameters);
+    text += unitEntry("Tile::kThreads, 1", parameters);
     text += "  GPUC_SMEM(Tile::Shared, shared);\n  TileCoord coord = tileCoord<Config>(blockIdx.x);\n"
             "  Phase<Geometry> phase(coord.z);\n";
-    text += splits == 1 ? makeOutput(c, *epilogue)
-                        : llvm::formatv("  PartialOutput<Config, {0}> output{{partial, coord.split};\n", sum).str();
+    text += splits == 1
+                ? makeOutput(c, *epilogue)
+                : llvm::formatv("  PartialOutput<Config, {0}> output{{partial, coord.split};\n", sum).str();
     text += llvm::formatv("  Pixels pixels({0}, phase);\n", shifted("x", c.x));
     text += packed ? "  Filters filters(w, coord.z);\n"
                    : llvm::formatv("  Filters filters({0}, phase);\n", shifted("w", c.w)).str();
@@ -234,10 +240,12 @@ private:
       first.args.insert(first.args.end(), outputArgs.begin(), outputArgs.end());
       return std::vector<EmittedKernel>{std::move(first)};
     }
-    first.args.push_back(scratchArg(problem.rows * problem.cols * problem.batch * splits * sumBytes(c.dtype)));
-    EmittedKernel second = emitSplitReduction(kernel, name(), {"convolution/convolution.cuh"}, declarations + output,
-                                              {biasParameter, epilogue->parameters}, outputArgs, makeOutput(c, *epilogue),
-                                              problem, splits, roles.lanes);
+    first.args.push_back(
+        scratchArg(problem.rows * problem.cols * problem.batch * splits * sumBytes(c.dtype)));
+    EmittedKernel second =
+        emitSplitReduction(kernel, name(), {"convolution/convolution.cuh"}, declarations + output,
+                           {biasParameter, epilogue->parameters}, outputArgs, makeOutput(c, *epilogue),
+                           problem, splits, roles.lanes);
     return std::vector<EmittedKernel>{std::move(first), std::move(second)};
   }
 
@@ -260,7 +268,10 @@ private:
     bool pixelLanes = !vectors && c.lanesPixel > 1;
     if (vectors)
       lanes = c.lanesChannel >= channels ? unsigned(channels) : 1;
-    int64_t last = c.yExtent.back(), strip = pixelLanes ? std::min<int64_t>(c.lanesPixel, 4) : last >= 4 ? 4 : last >= 2 ? 2 : 1;
+    int64_t last = c.yExtent.back(), strip = pixelLanes  ? std::min<int64_t>(c.lanesPixel, 4)
+                                             : last >= 4 ? 4
+                                             : last >= 2 ? 2
+                                                         : 1;
     if (pixelLanes)
       lanes = unsigned(strip);
     auto epilogue = emitEpilogue(kernel, {c.root->getResult(0)},
@@ -283,10 +294,11 @@ private:
       packed = true;
     }
     int64_t tapStride = packed ? outputs : tapStrideOf(c);
-    text += llvm::formatv("struct Config {{\n  static constexpr int kStrip = {0}, kChannels = {1};\n"
-                          "  static constexpr bool kPixelLanes = {2};\n"
-                          "  static constexpr i64 kFilterStride = {3}, kTapStride = {4};\n};\n",
-                          strip, channels, pixelLanes ? "true" : "false", packed ? 1 : c.filterStride, tapStride);
+    text +=
+        llvm::formatv("struct Config {{\n  static constexpr int kStrip = {0}, kChannels = {1};\n"
+                      "  static constexpr bool kPixelLanes = {2};\n"
+                      "  static constexpr i64 kFilterStride = {3}, kTapStride = {4};\n};\n",
+                      strip, channels, pixelLanes ? "true" : "false", packed ? 1 : c.filterStride, tapStride);
     text += outputText(c, *epilogue, {!pixelLanes, lanes});
     text += "using Body = Depthwise<Geometry, Config>;\n";
     text += unitEntry(std::to_string(kThreads),
@@ -315,7 +327,9 @@ private:
         return c.wStride[d] / inner;
     return 1;
   }
-  static std::optional<Type> elementType(const ConvAnalysis &c) { return elementTypeOf(c.root->getOperand(0)); }
+  static std::optional<Type> elementType(const ConvAnalysis &c) {
+    return elementTypeOf(c.root->getOperand(0));
+  }
 };
 
 } // namespace

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Implicit-GEMM convolutions and transposed convolutions: the tile bodies of matmul over the sources of geometry.cuh,
-// and the output that adds the bias and finds the pixel of a row.
+// Implicit-GEMM convolutions and transposed convolutions: the tile bodies of matmul over the sources of
+// geometry.cuh, and the output that adds the bias and finds the pixel of a row.
 #pragma once
 #include "convolution/geometry.cuh"
 #include "matmul/matmul.cuh"
 
 namespace gpuc {
 
-/// Output (tile_coord.cuh) of a convolution. kPixelRows: pixels are the tile's rows and the lanes output channels, else
-/// the lanes are pixels. kBias: 0 none, 1 one element of `bias` per channel.
+/// Output (tile_coord.cuh) of a convolution. kPixelRows: pixels are the tile's rows and the lanes output
+/// channels, else the lanes are pixels. kBias: 0 none, 1 one element of `bias` per channel.
 template <typename G, typename Epilogue, int kLaneCount, bool kPixelRows, bool kBias> struct ConvOutput {
   using T = typename G::T;
   using D = Derived<G>;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Convolution as a matrix product: pixels of the result are one operand's rows, output channels the other's, the depth
-// runs over (tap, channel) with the channel fastest. Here: which cell of x a pixel and a tap meet (PixelSource), the
-// weights seen that way (WeightSource, FilterSource), and phases of transposed convolutions.
+// Convolution as a matrix product: pixels of the result are one operand's rows, output channels the other's,
+// the depth runs over (tap, channel) with the channel fastest. Here: which cell of x a pixel and a tap meet
+// (PixelSource), the weights seen that way (WeightSource, FilterSource), and phases of transposed
+// convolutions.
 //
-// A Geometry has, as constants: T, kSpatial, kBatch (images), kGroups, kGroupChannels (C/g), kGroupOutputs (O/g),
-// kAccess (elements per load of x), kTransposed, kXConstant, x's storage strides kImageStride, kChannelStride,
-// xStride(d), w's strides kFilterStride (output channel in its group), kDepthStride (channel), wStride(d),
-// kWGroupStride, and per spatial axis d: xExtent(d), yExtent(d), kernel(d), stride(d), low(d), dilation(d).
-// Transposed convolution: all output positions of one residue modulo the strides (a phase) meet the same taps
-// k0 + j*step, so each phase is an ordinary convolution of stride 1; (Dumoulin & Visin, arXiv:1603.07285, section 4).
+// A Geometry has, as constants: T, kSpatial, kBatch (images), kGroups, kGroupChannels (C/g), kGroupOutputs
+// (O/g), kAccess (elements per load of x), kTransposed, kXConstant, x's storage strides kImageStride,
+// kChannelStride, xStride(d), w's strides kFilterStride (output channel in its group), kDepthStride
+// (channel), wStride(d), kWGroupStride, and per spatial axis d: xExtent(d), yExtent(d), kernel(d), stride(d),
+// low(d), dilation(d). Transposed convolution: all output positions of one residue modulo the strides (a
+// phase) meet the same taps k0 + j*step, so each phase is an ordinary convolution of stride 1; (Dumoulin &
+// Visin, arXiv:1603.07285, section 4).
 #pragma once
 #include "common/types.cuh"
 
@@ -59,7 +61,8 @@ template <typename G> struct Derived {
   /// Whether a tap of an ordinary convolution can meet padding along d.
   GPUC_DEVICE static constexpr bool padded(int d) {
     return G::kTransposed || G::low(d) > 0 ||
-           (G::yExtent(d) - 1) * G::stride(d) - G::low(d) + (G::kernel(d) - 1) * G::dilation(d) >= G::xExtent(d);
+           (G::yExtent(d) - 1) * G::stride(d) - G::low(d) + (G::kernel(d) - 1) * G::dilation(d) >=
+               G::xExtent(d);
   }
   static constexpr i32 kDepth = allTaps() * G::kGroupChannels;
 };
@@ -165,7 +168,8 @@ template <typename G> struct WeightSource {
   const T *w;
   const Phase<G> &phase;
 
-  GPUC_DEVICE WeightSource(const T *w, const Phase<G> &phase) : w(w + phase.group * i64(G::kWGroupStride)), phase(phase) {}
+  GPUC_DEVICE WeightSource(const T *w, const Phase<G> &phase)
+      : w(w + phase.group * i64(G::kWGroupStride)), phase(phase) {}
 
   struct Row {
     i32 output;
@@ -208,7 +212,9 @@ template <typename G, int kAccessElements = 16 / int(sizeof(typename G::T))> str
   struct Row {
     const T *first; ///< null past the end
   };
-  GPUC_DEVICE Row row(i32 output) const { return {output < G::kGroupOutputs ? w + output * i64(kStride) : nullptr}; }
+  GPUC_DEVICE Row row(i32 output) const {
+    return {output < G::kGroupOutputs ? w + output * i64(kStride) : nullptr};
+  }
   GPUC_DEVICE const T *locate(const Row &row, i32 k, i32 sub, i32 &count) const {
     i32 depth = k + sub;
     bool exists = row.first != nullptr && depth < kStride;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From a matmul kernel to strided matrices: batch axes folded into rows, roles swapped for column-major results.
+// From a matmul kernel to strided matrices: batch axes folded into rows, roles swapped for column-major
+// results.
 #include "Analysis.h"
 #include "gpuc/IR/Types.h"
 #include <algorithm>
@@ -30,7 +31,8 @@ FailureOr<MatmulAnalysis> analyzeMatmul(KernelOp kernel) {
   auto shape = shapeOf(m.root.getZ());
   size_t batchRank = shape.size() - 2, rank = shape.size();
   int64_t rowsM = shape[rank - 2], colsN = shape[rank - 1], depth = shapeOf(m.root.getX()).back();
-  auto xBatch = batchStrides(m.root.getX(), *x, batchRank), yBatch = batchStrides(m.root.getY(), *y, batchRank);
+  auto xBatch = batchStrides(m.root.getX(), *x, batchRank),
+       yBatch = batchStrides(m.root.getY(), *y, batchRank);
   int64_t xRow = x->strides[x->strides.size() - 2], xDepth = x->strides.back();
   int64_t yDepth = y->strides[y->strides.size() - 2], yCol = y->strides.back();
 
@@ -63,7 +65,8 @@ FailureOr<MatmulAnalysis> analyzeMatmul(KernelOp kernel) {
   m.a = DenseOperand{*x, rowsM, depth, xRow, xDepth, xBatch};
   m.b = DenseOperand{*y, colsN, depth, yCol, yDepth, yBatch};
   unsigned lanesN = maxLanes(kernel, m.root.getZ(), unsigned(rank - 1));
-  unsigned lanesM = rank >= 2 && rowAxes.size() == 1 ? maxLanes(kernel, m.root.getZ(), unsigned(rank - 2)) : 1;
+  unsigned lanesM =
+      rank >= 2 && rowAxes.size() == 1 ? maxLanes(kernel, m.root.getZ(), unsigned(rank - 2)) : 1;
   m.swapped = lanesN == 1 && lanesM > 1;
   if (m.swapped)
     std::swap(m.a, m.b);
@@ -77,7 +80,8 @@ FailureOr<MatmulAnalysis> analyzeMatmul(KernelOp kernel) {
   m.problem.batch = batch;
   m.problem.bytes = kernelBytes(kernel);
   int64_t elementBytes = bitWidth(m.problem.dtype) / 8;
-  int64_t limit = m.problem.math == TileMath::Simt ? std::min<int64_t>(4, 16 / elementBytes) : 16 / elementBytes;
+  int64_t limit =
+      m.problem.math == TileMath::Simt ? std::min<int64_t>(4, 16 / elementBytes) : 16 / elementBytes;
   for (DenseOperand *operand : {&m.a, &m.b}) {
     operand->chooseAccess(limit);
     if (m.problem.math != TileMath::Simt)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The family "matmul": chooses between the tile variants and the two gemv bodies, and writes units.
-#include "Families.h"
 #include "Analysis.h"
+#include "Families.h"
 #include "gpuc/IR/Types.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -18,8 +18,8 @@ constexpr int64_t kGemvRows = 8;
 /// Numbers of a chosen variant, as stored in `config`.
 struct MatmulConfig {
   std::string variant;
-  int splits = 1;             ///< tiles
-  int columns = 1, slices = 1;///< gemv
+  int splits = 1;              ///< tiles
+  int columns = 1, slices = 1; ///< gemv
 };
 
 DictionaryAttr toAttribute(const MatmulConfig &c, MLIRContext *context) {
@@ -58,7 +58,9 @@ std::optional<MatmulConfig> chooseGemv(const MatmulAnalysis &m, const Target &ta
     if (p.depth < 16 * access)
       return std::nullopt;
     c.variant = kGemvDepth.str();
-    c.slices = p.depth >= 256 * access && p.cols * p.batch < 16 * target.numSMs ? 4 : p.depth >= 128 * access ? 2 : 1;
+    c.slices = p.depth >= 256 * access && p.cols * p.batch < 16 * target.numSMs ? 4
+               : p.depth >= 128 * access                                        ? 2
+                                                                                : 1;
     c.columns = 8 / c.slices;
     return c;
   }
@@ -79,11 +81,12 @@ std::string outputText(MatmulAnalysis &m, const EmittedFunctor &epilogue, unsign
   std::string order = m.swapped ? "col, row" : "row, col";
   std::string s = llvm::formatv("using Element = {0};\n", storageTypeName(element));
   s += epilogue.text;
-  s += llvm::formatv("struct Output {{\n  using Acc = {0};\n  static constexpr int kLanes = {1};\n", computeTypeName(element),
-                     lanes);
+  s += llvm::formatv("struct Output {{\n  using Acc = {0};\n  static constexpr int kLanes = {1};\n",
+                     computeTypeName(element), lanes);
   s += "  const Epilogue &epilogue;\n  template <int L>\n"
        "  GPUC_DEVICE void store(const Acc (&values)[L], i32 z, i32 row, i32 col) const {\n";
-  s += llvm::formatv("    epilogue.store(values, {0}{1});\n  }\n};\n", m.batchExtents.empty() ? "" : "z, ", order);
+  s += llvm::formatv("    epilogue.store(values, {0}{1});\n  }\n};\n", m.batchExtents.empty() ? "" : "z, ",
+                     order);
   return s;
 }
 
@@ -126,8 +129,8 @@ struct MatmulFamily final : KernelFamily {
   }
 
 private:
-  FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, MatmulAnalysis m, const TileVariant &variant,
-                                                  int splits) const {
+  FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, MatmulAnalysis m,
+                                                  const TileVariant &variant, int splits) const {
     bool simt = m.problem.math == TileMath::Simt;
     unsigned lanes = simt ? std::min(m.lanes, 4u) : m.lanes;
     m.epilogue.lanes = lanes;
@@ -138,7 +141,8 @@ private:
     std::string configText = tileConfigText(variant, m.problem, splits);
     std::string output = outputText(m, *epilogue, lanes);
     std::string sumType = simt ? "Sum<Element>" : "float";
-    std::string makeOutput = llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{epilogue};\n", epilogue->construct);
+    std::string makeOutput =
+        llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{epilogue};\n", epilogue->construct);
 
     EmittedKernel first;
     std::string text = unitHead(kernel, name(), variant.name, {"matmul/matmul.cuh"});
@@ -150,27 +154,33 @@ private:
     text += llvm::formatv("using Tile = {0}<Config, SourceA, SourceB>;\n", simt ? "SimtTile" : "MmaTile");
     llvm::SmallVector<std::string> parameters{"const " + element + " *a", "const " + element + " *b"};
     parameters.push_back(splits == 1 ? epilogue->parameters : sumType + " *partial");
-    text += unitEntry("Tile::kThreads", parameters);
+    text += unitEntry("Tile::kThreads, 1", parameters);
     text += "  GPUC_SMEM(Tile::Shared, shared);\n  TileCoord coord = tileCoord<Config>(blockIdx.x);\n";
-    text += splits == 1 ? makeOutput
-                        : llvm::formatv("  PartialOutput<Config, {0}> output{{partial, coord.split};\n", sumType).str();
+    text +=
+        splits == 1
+            ? makeOutput
+            : llvm::formatv("  PartialOutput<Config, {0}> output{{partial, coord.split};\n", sumType).str();
     text += "  runTile<Tile>(shared, SourceA(a, coord.z), SourceB(b, coord.z), output, coord);\n";
     first.text = text + unitEnd();
     first.grid.x = uint32_t(tileCount(variant, m.problem) * splits);
     first.block.x = uint32_t(variant.threads());
-    first.sharedBytes = uint32_t(variant.sharedBytes(simt ? sumBytes(m.problem.dtype) : int(bitWidth(m.problem.dtype) / 8)));
+    first.sharedBytes =
+        uint32_t(variant.sharedBytes(simt ? sumBytes(m.problem.dtype) : int(bitWidth(m.problem.dtype) / 8)));
     first.args = {operandArg(m.a.view.index), operandArg(m.b.view.index)};
     if (splits == 1) {
       first.args.insert(first.args.end(), epilogue->args.begin(), epilogue->args.end());
       return std::vector<EmittedKernel>{std::move(first)};
     }
-    first.args.push_back(scratchArg(m.problem.rows * m.problem.cols * m.problem.batch * splits * sumBytes(m.problem.dtype)));
-    EmittedKernel second = emitSplitReduction(kernel, name(), {"matmul/matmul.cuh"}, configText + output,
-                                              {epilogue->parameters}, epilogue->args, makeOutput, m.problem, splits, lanes);
+    first.args.push_back(
+        scratchArg(m.problem.rows * m.problem.cols * m.problem.batch * splits * sumBytes(m.problem.dtype)));
+    EmittedKernel second =
+        emitSplitReduction(kernel, name(), {"matmul/matmul.cuh"}, configText + output, {epilogue->parameters},
+                           epilogue->args, makeOutput, m.problem, splits, lanes);
     return std::vector<EmittedKernel>{std::move(first), std::move(second)};
   }
 
-  FailureOr<std::vector<EmittedKernel>> emitGemv(KernelOp kernel, MatmulAnalysis m, const MatmulConfig &c) const {
+  FailureOr<std::vector<EmittedKernel>> emitGemv(KernelOp kernel, MatmulAnalysis m,
+                                                 const MatmulConfig &c) const {
     bool alongDepth = c.variant == kGemvDepth;
     if (alongDepth) {
       int64_t access = std::min(m.a.depthContiguous() ? m.a.access : 1, m.b.access);
@@ -191,14 +201,16 @@ private:
     std::string text = unitHead(kernel, name(), c.variant, {"matmul/matmul.cuh"});
     text += m.a.text("OperandA", element, m.batchExtents, m.a.rows, 1 << 20);
     text += m.b.text("OperandB", element, m.batchExtents, 1 << 20, 1 << 20);
-    text += llvm::formatv("struct Config {{\n  static constexpr i32 kM = {0}, kN = {1}, kK = {2}, kBatch = {3};\n"
-                          "  static constexpr int kColumns = {4}, kSlices = {5};\n};\n",
-                          m.problem.rows, m.problem.cols, m.problem.depth, m.problem.batch, c.columns, c.slices);
+    text +=
+        llvm::formatv("struct Config {{\n  static constexpr i32 kM = {0}, kN = {1}, kK = {2}, kBatch = {3};\n"
+                      "  static constexpr int kColumns = {4}, kSlices = {5};\n};\n",
+                      m.problem.rows, m.problem.cols, m.problem.depth, m.problem.batch, c.columns, c.slices);
     text += outputText(m, *epilogue, 1);
     text += "using SourceA = DenseSource<OperandA>;\nusing SourceB = DenseSource<OperandB>;\n";
     text += llvm::formatv("using Body = {0}<Config, SourceA, SourceB>;\n",
                           alongDepth ? "GemvAlongDepth" : "GemvAlongColumns");
-    text += unitEntry("Body::kThreads", {"const " + element + " *a", "const " + element + " *b", epilogue->parameters});
+    text += unitEntry("Body::kThreads, 1",
+                      {"const " + element + " *a", "const " + element + " *b", epilogue->parameters});
     text += "  GPUC_SMEM(Body::Shared, shared);\n";
     text += llvm::formatv("  constexpr u32 kBlocks = {0}; // of one batch element\n", blocks);
     text += "  i32 z = i32(blockIdx.x / kBlocks), firstCol = i32(blockIdx.x % kBlocks) * Body::kBlockN;\n";

@@ -8,8 +8,8 @@ using namespace mlir;
 
 namespace gpuc {
 
-/// A row-major matrix or its transpose: leading dimension and whether it is stored transposed. A vector's stride may
-/// be anything.
+/// A row-major matrix or its transpose: leading dimension and whether it is stored transposed. A vector's
+/// stride may be anything.
 static bool describeMatrix(int64_t rows, int64_t cols, int64_t rowStride, int64_t colStride, int64_t &leading,
                            bool &transposed) {
   if (colStride == 1 || cols == 1) {
@@ -55,7 +55,8 @@ static bool describeEpilogue(KernelOp kernel, Value product, LibraryMatmul &out)
       if (isVector && !bias) {
         bias = true;
         out.bias = argument.getArgNumber();
-      } else if (otherShape == shape && ArrayRef<int64_t>(strides) == ArrayRef<int64_t>(resultStrides) && !out.c) {
+      } else if (otherShape == shape && ArrayRef<int64_t>(strides) == ArrayRef<int64_t>(resultStrides) &&
+                 !out.c) {
         out.c = argument.getArgNumber();
       } else {
         return false;
@@ -81,7 +82,8 @@ std::optional<LibraryMatmul> libraryMatmul(KernelOp kernel) {
     return std::nullopt;
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   auto m = analyzeMatmul(kernel);
-  if (failed(m) || m->isEmpty() || m->problem.depth == 0 || !isFloat(m->problem.dtype) || m->batchExtents.size() > 1)
+  if (failed(m) || m->isEmpty() || m->problem.depth == 0 || !isFloat(m->problem.dtype) ||
+      m->batchExtents.size() > 1)
     return std::nullopt;
   LibraryMatmul out;
   if (!describeEpilogue(kernel, root.getZ(), out))
@@ -94,9 +96,9 @@ std::optional<LibraryMatmul> libraryMatmul(KernelOp kernel) {
   p.k = a.depth;
   p.batch = m->problem.batch;
   p.dtypeA = p.dtypeB = p.dtypeD = m->problem.dtype;
-  p.compute = p.dtypeD == DType::F64             ? MatmulCompute::F64
+  p.compute = p.dtypeD == DType::F64                 ? MatmulCompute::F64
               : m->problem.math == TileMath::MmaTf32 ? MatmulCompute::TF32
-                                                 : MatmulCompute::F32;
+                                                     : MatmulCompute::F32;
   if (!describeMatrix(p.m, p.k, a.rowStride, a.depthStride, p.lda, p.transposeA) ||
       !describeMatrix(p.k, p.n, b.depthStride, b.rowStride, p.ldb, p.transposeB))
     return std::nullopt;

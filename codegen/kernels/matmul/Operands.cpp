@@ -56,8 +56,9 @@ void DenseOperand::chooseAccess(int64_t limit) {
     access /= 2;
 }
 
-std::string DenseOperand::text(llvm::StringRef name, llvm::StringRef elementType, llvm::ArrayRef<int64_t> batchExtents,
-                               int64_t blockRows, int64_t blockDepth) const {
+std::string DenseOperand::text(llvm::StringRef name, llvm::StringRef elementType,
+                               llvm::ArrayRef<int64_t> batchExtents, int64_t blockRows,
+                               int64_t blockDepth) const {
   std::string offsets = std::to_string(view.offset);
   int64_t inner = 1;
   bool usesZ = false;
@@ -73,14 +74,16 @@ std::string DenseOperand::text(llvm::StringRef name, llvm::StringRef elementType
     inner *= batchExtents[i];
   }
   auto flag = [](bool b) { return b ? "true" : "false"; };
-  std::string s = llvm::formatv("struct {0} {{ // ({1}, {2})\n  using T = {3};\n", name, rows, depth, elementType);
-  s += llvm::formatv("  static constexpr i64 kRows = {0}, kDepth = {1}, kRowStride = {2}, kDepthStride = {3};\n", rows,
-                     depth, rowStride, depthStride);
+  std::string s =
+      llvm::formatv("struct {0} {{ // ({1}, {2})\n  using T = {3};\n", name, rows, depth, elementType);
+  s += llvm::formatv(
+      "  static constexpr i64 kRows = {0}, kDepth = {1}, kRowStride = {2}, kDepthStride = {3};\n", rows,
+      depth, rowStride, depthStride);
   s += llvm::formatv("  static constexpr int kAccess = {0};\n", access);
   s += llvm::formatv("  static constexpr bool kConstant = {0}, kWholeRows = {1}, kWholeDepth = {2};\n",
                      flag(view.constant), flag(rows % blockRows == 0), flag(depth % blockDepth == 0));
-  s += llvm::formatv("  GPUC_DEVICE static i64 batchOffset({0}) {{ return {1}; }\n};\n", usesZ ? "i32 z" : "i32",
-                     offsets);
+  s += llvm::formatv("  GPUC_DEVICE static i64 batchOffset({0}) {{ return {1}; }\n};\n",
+                     usesZ ? "i32 z" : "i32", offsets);
   return s;
 }
 
@@ -97,7 +100,8 @@ std::string unitEntry(llvm::StringRef threads, llvm::ArrayRef<std::string> param
   for (const std::string &p : parameters)
     if (!p.empty())
       list += (list.empty() ? "" : ", ") + p;
-  return llvm::formatv("\nextern \"C\" __global__ void __launch_bounds__({0}) GPUC_ENTRY({1}) {{\n", threads, list);
+  return llvm::formatv("\nextern \"C\" __global__ void __launch_bounds__({0}) GPUC_ENTRY({1}) {{\n", threads,
+                       list);
 }
 
 std::string unitEnd() { return "}\nGPUC_EXPORT(GPUC_ENTRY)\n} // namespace gpuc\n"; }
@@ -115,10 +119,11 @@ double kernelBytes(KernelOp kernel) {
   return bytes;
 }
 
-EmittedKernel emitSplitReduction(KernelOp kernel, llvm::StringRef family, llvm::ArrayRef<llvm::StringRef> includes,
-                                 const std::string &declarations, llvm::ArrayRef<std::string> parameters,
-                                 llvm::ArrayRef<EmittedArg> args, const std::string &makeOutput,
-                                 const TileProblem &problem, int splits, unsigned lanes) {
+EmittedKernel emitSplitReduction(KernelOp kernel, llvm::StringRef family,
+                                 llvm::ArrayRef<llvm::StringRef> includes, const std::string &declarations,
+                                 llvm::ArrayRef<std::string> parameters, llvm::ArrayRef<EmittedArg> args,
+                                 const std::string &makeOutput, const TileProblem &problem, int splits,
+                                 unsigned lanes) {
   constexpr int kThreads = 256;
   llvm::StringRef sum = problem.math != TileMath::Simt ? "float" : "";
   std::string sumType = sum.empty() ? "Sum<Element>" : sum.str();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operands of contractions as strided matrices, and what the families matmul and convolution both need to write units.
+// Operands of contractions as strided matrices, and what the families matmul and convolution both need to
+// write units.
 #pragma once
 #include "Tiles.h"
 #include "gpuc/Codegen/Functor.h"
@@ -10,10 +11,10 @@ namespace gpuc {
 
 /// A root's operand as a strided view over a buffer of the kernel.
 struct OperandView {
-  unsigned index = 0;   ///< operand of the kernel op
-  int64_t offset = 0;   ///< elements
+  unsigned index = 0;                 ///< operand of the kernel op
+  int64_t offset = 0;                 ///< elements
   llvm::SmallVector<int64_t> strides; ///< elements, per axis of the value
-  bool constant = false;///< the operand is a gpuc.constant
+  bool constant = false;              ///< the operand is a gpuc.constant
 };
 std::optional<OperandView> viewOperand(KernelOp kernel, mlir::Value value);
 
@@ -43,7 +44,9 @@ struct DenseOperand {
 /// The part of a unit before its configuration: banner, includes, namespace.
 std::string unitHead(KernelOp kernel, llvm::StringRef family, llvm::StringRef variant,
                      llvm::ArrayRef<llvm::StringRef> includes);
-/// "extern "C" __global__ …{" with the given parameters, which are joined with commas where they are not empty.
+/// "extern "C" __global__ …{" with the given parameters (a minimum of one block per SM in `threads` stops ptxas from
+/// spilling for the sake of occupancy), which are joined with commas where they are not
+/// empty.
 std::string unitEntry(llvm::StringRef threads, llvm::ArrayRef<std::string> parameters);
 /// End of the entry and of the unit.
 std::string unitEnd();
@@ -51,13 +54,14 @@ std::string unitEnd();
 /// Bytes that the kernel reads and writes at least: every operand and result once.
 double kernelBytes(KernelOp kernel);
 
-/// The second launch of a split product: adds `splits` slices of `items` = batch*rows*cols sums and runs the epilogue.
-/// `declarations` holds Config, the epilogue's text and "struct Output"; `makeOutput` are the entry's statements that
-/// declare `output`.
-EmittedKernel emitSplitReduction(KernelOp kernel, llvm::StringRef family, llvm::ArrayRef<llvm::StringRef> includes,
-                                 const std::string &declarations, llvm::ArrayRef<std::string> parameters,
-                                 llvm::ArrayRef<EmittedArg> args, const std::string &makeOutput,
-                                 const TileProblem &problem, int splits, unsigned lanes);
+/// The second launch of a split product: adds `splits` slices of `items` = batch*rows*cols sums and runs the
+/// epilogue. `declarations` holds Config, the epilogue's text and "struct Output"; `makeOutput` are the
+/// entry's statements that declare `output`.
+EmittedKernel emitSplitReduction(KernelOp kernel, llvm::StringRef family,
+                                 llvm::ArrayRef<llvm::StringRef> includes, const std::string &declarations,
+                                 llvm::ArrayRef<std::string> parameters, llvm::ArrayRef<EmittedArg> args,
+                                 const std::string &makeOutput, const TileProblem &problem, int splits,
+                                 unsigned lanes);
 
 inline EmittedArg operandArg(unsigned index) {
   EmittedArg arg;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The cost model that chooses among the tile variants. Its constants are fitted to published measurements of sm_80 and
-// sm_90 (README.md); it ranks, it does not predict.
+// The cost model that chooses among the tile variants. Its constants are fitted to published measurements of
+// sm_80 and sm_90 (README.md); it ranks, it does not predict.
 #include "Tiles.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -24,7 +24,8 @@ static double peakFlops(const TileProblem &p, const Target &t) {
   return isInt(p.dtype) ? simt * (sumBytes(p.dtype) == 8 ? 0.1 : 0.35) : simt * 0.75;
 }
 
-/// Registers of a thread of an MmaTile: sums, two sets of fragments, row states, addresses and loop variables.
+/// Registers of a thread of an MmaTile: sums, two sets of fragments, row states, addresses and loop
+/// variables.
 static int mmaRegisters(const TileVariant &v, const TileProblem &p) {
   int threads = v.threads(), sums = v.blockM * v.blockN / (v.warpsM * v.warpsN * 32);
   int fragments = 2 * (v.blockM / v.warpsM / 16 * 4 + v.blockN / v.warpsN / 8 * 2);
@@ -67,16 +68,18 @@ static double estimate(const TileVariant &v, const TileProblem &p, int splits, c
   bool simt = v.math == TileMath::Simt;
   double warpM = simt ? v.warpsM * 4.0 : double(v.blockM) / v.warpsM;
   double warpN = simt ? v.warpsN * 4.0 : double(v.blockN) / v.warpsN;
-  double efficiency = std::min(1.0, std::sqrt(warpM * warpN / (warpM + warpN) / (simt ? 16.0 : 32.0)));
+  double reuse = warpM * warpN / (warpM + warpN);
+  double efficiency = std::min(1.0, simt ? reuse / 16.0 : std::sqrt(reuse / 32.0));
   if (resident == 1)
     efficiency *= 0.88; // nobody fills the gaps at barriers
   double math = 2.0 * v.blockM * v.blockN * v.blockK / (peakFlops(p, t) / t.numSMs * efficiency) * 1e6;
   double elementBytes = bitWidth(p.dtype) / 8.0;
   double load = double(v.blockM + v.blockN) * v.blockK * elementBytes / 95e9 * 1e6; // L2 to one SM: 95 GB/s
   // One block alone: a barrier and dependent instructions.
-  double latency = simt ? 0.03 + 0.02 * v.blockK / 16 : 0.03 + 0.0225 * v.blockK / (32 / elementBytes) / v.warpsK;
-  double step = std::max(double(together) * std::max(math, load), latency);
-  double time = 2.2 + waves * (1.0 + steps * step + 0.4);
+  double latency =
+      simt ? 0.03 + 0.02 * v.blockK / 16 : 0.03 + 0.0225 * v.blockK / (32 / elementBytes) / v.warpsK;
+  double work = steps * std::max(double(perSM) * std::max(math, load), waves * latency);
+  double time = 2.2 + waves * 1.4 + work;
   double memory = p.bytes / (t.memoryGBps * 0.85e9) * 1e6;
   time = std::max(time, 2.2 + memory);
   if (splits > 1) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tile variants of mma_tile.cuh and simt_tile.cuh, and the choice among them for a product. Shared by the families
-// matmul and convolution: both are (rows x depth) by (depth x cols), batched.
+// The tile variants of mma_tile.cuh and simt_tile.cuh, and the choice among them for a product. Shared by the
+// families matmul and convolution: both are (rows x depth) by (depth x cols), batched.
 #pragma once
 #include "gpuc/Support/DType.h"
 #include "gpuc/Target/Target.h"
@@ -18,7 +18,8 @@ enum class TileMath : uint8_t {
   Simt,    ///< everything else
 };
 
-/// One row of the table. For Simt, warpsM and warpsN are the rows and columns of a thread, and there are two buffers.
+/// One row of the table. For Simt, warpsM and warpsN are the rows and columns of a thread, and there are two
+/// buffers.
 struct TileVariant {
   llvm::StringRef name;
   TileMath math;
@@ -42,8 +43,8 @@ struct TileProblem {
   DType dtype = DType::F32;
   TileMath math = TileMath::Simt;
   int64_t rows = 0, cols = 0, depth = 0, batch = 1;
-  double bytes = 0;                 ///< read and written once: operands, result, epilogue operands
-  int rowRegistersA = 3, rowRegistersB = 3; ///< that a Source keeps for each chunk of a thread
+  double bytes = 0;                          ///< read and written once: operands, result, epilogue operands
+  int rowRegistersA = 3, rowRegistersB = 3;  ///< that a Source keeps for each chunk of a thread
   bool rowLinesA = false, rowLinesB = false; ///< tiles of the operand have lines along the rows
 };
 

@@ -85,18 +85,19 @@ int64_t tileCount(const TileVariant &v, const TileProblem &p) {
 
 std::string tileConfigText(const TileVariant &v, const TileProblem &p, int splits) {
   std::string text = "struct Config {\n";
-  text += llvm::formatv("  static constexpr i32 kM = {0}, kN = {1}, kK = {2}, kBatch = {3}, kSplits = {4};\n", p.rows,
-                        p.cols, p.depth, p.batch, splits);
-  text += llvm::formatv("  static constexpr int kBlockM = {0}, kBlockN = {1}, kBlockK = {2};\n", v.blockM, v.blockN,
-                        v.blockK);
+  text += llvm::formatv("  static constexpr i32 kM = {0}, kN = {1}, kK = {2}, kBatch = {3}, kSplits = {4};\n",
+                        p.rows, p.cols, p.depth, p.batch, splits);
+  text += llvm::formatv("  static constexpr int kBlockM = {0}, kBlockN = {1}, kBlockK = {2};\n", v.blockM,
+                        v.blockN, v.blockK);
   if (v.math == TileMath::Simt) {
     text += llvm::formatv("  static constexpr int kThreadM = {0}, kThreadN = {1};\n", v.warpsM, v.warpsN);
   } else {
-    llvm::StringRef kind = v.math == TileMath::MmaTf32  ? "MmaTf32F32"
-                           : p.dtype == DType::BF16 ? "MmaBf16F32"
-                                                    : "MmaF16F32";
-    text += llvm::formatv("  static constexpr int kStages = {0}, kWarpsM = {1}, kWarpsN = {2}, kWarpsK = {3};\n", v.stages,
-                          v.warpsM, v.warpsN, v.warpsK);
+    llvm::StringRef kind = v.math == TileMath::MmaTf32 ? "MmaTf32F32"
+                           : p.dtype == DType::BF16    ? "MmaBf16F32"
+                                                       : "MmaF16F32";
+    text +=
+        llvm::formatv("  static constexpr int kStages = {0}, kWarpsM = {1}, kWarpsN = {2}, kWarpsK = {3};\n",
+                      v.stages, v.warpsM, v.warpsN, v.warpsK);
     text += llvm::formatv("  using Mma = arch::{0};\n", kind);
   }
   return text + "};\n";

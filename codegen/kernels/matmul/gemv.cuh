@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products with few rows (at most 8): bound by reading B once. No shared-memory tiles: B goes straight from global
-// memory to registers with 16-byte loads, several in flight; the depth is split over the lanes and warps of a block
-// and the partial sums are added in a fixed order.
+// Products with few rows (at most 8): bound by reading B once. No shared-memory tiles: B goes straight from
+// global memory to registers with 16-byte loads, several in flight; the depth is split over the lanes and
+// warps of a block and the partial sums are added in a fixed order.
 //
-// Config: kM, kN, kK, kBatch, kColumns (accesses of columns of a block), kSlices (of the depth; see each body).
+// Config: kM, kN, kK, kBatch, kColumns (accesses of columns of a block), kSlices (of the depth; see each
+// body).
 #pragma once
 #include "common/reduce.cuh"
 #include "matmul/operand_tile.cuh"
@@ -15,11 +16,11 @@ struct SumWords { ///< addition modulo 2^n, or of floats
   template <typename T> GPUC_DEVICE T operator()(T a, T b) const { return a + b; }
 };
 
-/// Loads one access; what does not exist is zero. kInside: all of it is known to exist, so that the compiler can issue
-/// many loads before it waits for the first.
+/// Loads one access; what does not exist is zero. kInside: all of it is known to exist, so that the compiler
+/// can issue many loads before it waits for the first.
 template <bool kInside, typename Source>
-GPUC_DEVICE Vec<typename Source::T, Source::kAccess> loadAccess(const Source &source, const typename Source::Row &row,
-                                                                i32 k) {
+GPUC_DEVICE Vec<typename Source::T, Source::kAccess> loadAccess(const Source &source,
+                                                                const typename Source::Row &row, i32 k) {
   using T = typename Source::T;
   i32 count;
   const T *from = source.locate(row, k, 0, count);
@@ -34,8 +35,8 @@ GPUC_DEVICE Vec<typename Source::T, Source::kAccess> loadAccess(const Source &so
   }
 }
 
-/// B with the depth contiguous: a block computes kColumns columns, kSlices warps share the depth of each (their lanes
-/// take neighbouring accesses). Block of kColumns * kSlices warps.
+/// B with the depth contiguous: a block computes kColumns columns, kSlices warps share the depth of each
+/// (their lanes take neighbouring accesses). Block of kColumns * kSlices warps.
 template <typename Config, typename SourceA, typename SourceB> struct GemvAlongDepth {
   using T = typename SourceB::T;
   using S = Sum<T>;
@@ -53,7 +54,8 @@ template <typename Config, typename SourceA, typename SourceB> struct GemvAlongD
                               i32 firstCol) {
     int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
     int column = warp / kSlices, slice = warp % kSlices;
-    i32 col = firstCol + column < i32(Config::kN) ? firstCol + column : i32(Config::kN) - 1; // past the end: not stored
+    i32 col = firstCol + column < i32(Config::kN) ? firstCol + column
+                                                  : i32(Config::kN) - 1; // past the end: not stored
     typename SourceB::Row colB = b.row(col);
     typename SourceA::Row rowA[kM];
 #pragma unroll
@@ -87,7 +89,8 @@ private:
   static constexpr i32 kStep = 32 * kSlices * kAccess;
   template <bool kInside, int kCount>
   GPUC_DEVICE static void accumulate(S (&sum)[kM], const SourceA &a, const SourceB &b,
-                                     const typename SourceA::Row (&rowA)[kM], const typename SourceB::Row &colB, i32 k) {
+                                     const typename SourceA::Row (&rowA)[kM],
+                                     const typename SourceB::Row &colB, i32 k) {
     Vec<T, kAccess> w[kCount], x[kCount][kM];
 #pragma unroll
     for (int u = 0; u < kCount; ++u) {
@@ -106,8 +109,8 @@ private:
   }
 };
 
-/// B with its columns contiguous: a thread computes one access of columns for one of kSlices interleaved parts of the
-/// depth. Block of kColumns * kSlices threads.
+/// B with its columns contiguous: a thread computes one access of columns for one of kSlices interleaved
+/// parts of the depth. Block of kColumns * kSlices threads.
 template <typename Config, typename SourceA, typename SourceB> struct GemvAlongColumns {
   using T = typename SourceB::T;
   using S = Sum<T>;
@@ -157,7 +160,8 @@ template <typename Config, typename SourceA, typename SourceB> struct GemvAlongC
 private:
   template <bool kInside, int kCount>
   GPUC_DEVICE static void accumulate(S (&sum)[kM][kAccess], const SourceA &a, const SourceB &b,
-                                     const typename SourceA::Row (&rowA)[kM], const typename SourceB::Row &colsB, i32 k) {
+                                     const typename SourceA::Row (&rowA)[kM],
+                                     const typename SourceB::Row &colsB, i32 k) {
     Vec<T, kAccess> w[kCount];
     S x[kCount][kM];
 #pragma unroll

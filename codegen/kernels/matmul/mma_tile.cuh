@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A block's tile of a product on tensor cores (sm_80 and later): cp.async ring of kStages, ldmatrix fragments double
-// buffered in registers, mma.sync, float accumulation. The structure is that of CUTLASS' multistage SM80 mainloop.
+// A block's tile of a product on tensor cores (sm_80 and later): cp.async ring of kStages, ldmatrix fragments
+// double buffered in registers, mma.sync, float accumulation. The structure is that of CUTLASS' multistage
+// SM80 mainloop.
 //
-// Config: kM, kN, kK, kBatch, kSplits (problem), kBlockM, kBlockN, kBlockK, kStages, kWarpsM, kWarpsN (tile), kWarpsK (groups
-// of warps that share the tile and take turns along the depth), Mma (an instruction kind of mma_sm80.cuh). Call prepare, requestConstants, (griddepWait, griddepLaunch), requestRest,
-// multiply, store in this order, all threads.
+// Config: kM, kN, kK, kBatch, kSplits (problem), kBlockM, kBlockN, kBlockK, kStages, kWarpsM, kWarpsN (tile),
+// kWarpsK (groups of warps that share the tile and take turns along the depth), Mma (an instruction kind of
+// mma_sm80.cuh). Call prepare, requestConstants, (griddepWait, griddepLaunch), requestRest, multiply, store
+// in this order, all threads.
 #pragma once
 #include "arch/barrier.cuh"
 #include "matmul/operand_tile.cuh"
@@ -18,9 +20,11 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
   static constexpr int kWarps = Config::kWarpsM * Config::kWarpsN, kThreads = kWarps * Config::kWarpsK * 32;
   static constexpr int kWarpM = Config::kBlockM / Config::kWarpsM, kWarpN = Config::kBlockN / Config::kWarpsN;
   static constexpr int kMi = kWarpM / Mma::kM, kNi = kWarpN / Mma::kN; ///< instructions of a warp
-  static constexpr int kInner = Config::kBlockK / Mma::kK / Config::kWarpsK; ///< of a warp, along a step of the depth
+  static constexpr int kInner =
+      Config::kBlockK / Mma::kK / Config::kWarpsK; ///< of a warp, along a step of the depth
   static constexpr int kStages = Config::kStages;
-  static_assert(kMi * Mma::kM == kWarpM && kNi * Mma::kN == kWarpN && kNi % 2 == 0, "warp tiles are multiples of 16x16");
+  static_assert(kMi * Mma::kM == kWarpM && kNi * Mma::kN == kWarpN && kNi % 2 == 0,
+                "warp tiles are multiples of 16x16");
   static_assert(kStages >= 3, "a stage is refilled while the next two are read");
   static_assert(kInner >= 2 && kInner % 2 == 0, "fragments alternate between two buffers");
 
@@ -34,8 +38,10 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
   };
   union Shared {
     Ring ring;
-    float slab[kWarps][Mma::kM * kSlabStride]; // (WARP, 16 x WARP_N): turns fragments into rows for the stores
-    float parts[Config::kWarpsK > 1 ? Config::kWarpsK - 1 : 1][Config::kWarpsK > 1 ? kMi * kNi * 4 : 1][kWarps * 32]; // of other groups
+    float slab[kWarps]
+              [Mma::kM * kSlabStride]; // (WARP, 16 x WARP_N): turns fragments into rows for the stores
+    float parts[Config::kWarpsK > 1 ? Config::kWarpsK - 1 : 1][Config::kWarpsK > 1 ? kMi * kNi * 4 : 1]
+               [kWarps * 32]; // of other groups
   };
 
   Shared &shared;

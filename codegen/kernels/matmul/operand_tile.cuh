@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One operand of a contraction: how it is addressed in global memory (a Source) and how a block's part of it lies in
-// shared memory. Both operands of a product are seen as (rows, depth): A has the rows of the result, B its columns.
+// One operand of a contraction: how it is addressed in global memory (a Source) and how a block's part of it
+// lies in shared memory. Both operands of a product are seen as (rows, depth): A has the rows of the result,
+// B its columns.
 //
 // Contract of a Source:
 //   T, kAccess            element type; elements per global access (a power of two; 1: through registers)
@@ -9,8 +10,8 @@
 //   kConstant             a weight: may be read before griddepWait
 //   struct Row; Row row(i32 r)                  what depends on the row alone; r may lie past the end
 //   const T *locate(const Row &, i32 k, i32 sub, i32 &count)
-//        address of kAccess elements that start `sub` elements after (row, k) along the contiguous axis; `count` of
-//        them exist, the others are zeros. Always a valid address, aligned to the access.
+//        address of kAccess elements that start `sub` elements after (row, k) along the contiguous axis;
+//        `count` of them exist, the others are zeros. Always a valid address, aligned to the access.
 #pragma once
 #include "arch/cp_async.cuh"
 #include "arch/ldmatrix.cuh"
@@ -19,9 +20,9 @@
 
 namespace gpuc {
 
-/// The part of an operand that one block needs for one step of the depth: kRows x kDepth elements in shared memory, in
-/// lines of 16-byte chunks along the contiguous axis, chunks XOR-swizzled so that ldmatrix and the copies are free of
-/// bank conflicts.
+/// The part of an operand that one block needs for one step of the depth: kRows x kDepth elements in shared
+/// memory, in lines of 16-byte chunks along the contiguous axis, chunks XOR-swizzled so that ldmatrix and the
+/// copies are free of bank conflicts.
 template <typename SourceType, int kRows, int kDepth, int kThreads> struct OperandTile {
   using Source = SourceType;
   using T = typename Source::T;
@@ -51,7 +52,9 @@ template <typename SourceType, int kRows, int kDepth, int kThreads> struct Opera
       return chunk ^ ((line / kPerLine) & ((kLineChunks >= 8 ? 8 : kLineChunks) - 1));
     }
   }
-  GPUC_DEVICE static int offset(int line, int chunk) { return (line * kLineChunks + swizzle(line, chunk)) * kVec; }
+  GPUC_DEVICE static int offset(int line, int chunk) {
+    return (line * kLineChunks + swizzle(line, chunk)) * kVec;
+  }
 
   GPUC_DEVICE static int chunkIndex(int slot) { return slot * kThreads + int(threadIdx.x); }
   GPUC_DEVICE static int lineOf(int index) { return kRowsFastest ? index % kLines : index / kLineChunks; }
@@ -112,8 +115,8 @@ template <typename SourceType, int kRows, int kDepth, int kThreads> struct Opera
     }
   }
 
-  /// A fragments (mma_sm80.cuh) of kCount 16-row blocks from `row` on. An instruction's depth is two chunks; `step`
-  /// counts instructions.
+  /// A fragments (mma_sm80.cuh) of kCount 16-row blocks from `row` on. An instruction's depth is two chunks;
+  /// `step` counts instructions.
   template <int kCount>
   GPUC_DEVICE static void loadA(u32 (&fragments)[kCount][4], const T (&tile)[kElements], int row, int step) {
     int lane = int(threadIdx.x) % 32;
@@ -123,8 +126,8 @@ template <typename SourceType, int kRows, int kDepth, int kThreads> struct Opera
       if constexpr (kDepthLines) {
         arch::ldmatrixX4(fragments[i], &tile[offset(first + lane % 16, step * 2 + lane / 16)]);
       } else if constexpr (sizeof(T) == 2) {
-        arch::ldmatrixX4Trans(fragments[i],
-                              &tile[offset(step * 16 + lane % 8 + lane / 16 * 8, first / kVec + lane / 8 % 2)]);
+        arch::ldmatrixX4Trans(
+            fragments[i], &tile[offset(step * 16 + lane % 8 + lane / 16 * 8, first / kVec + lane / 8 % 2)]);
       } else {
 #pragma unroll
         for (int j = 0; j < 4; ++j)
@@ -174,8 +177,9 @@ private:
   }
 };
 
-/// A matrix with constant strides. Operand has, as constants: T, kRows, kDepth, kRowStride, kDepthStride (elements,
-/// i64), kAccess, kConstant, kWholeRows and kWholeDepth (tiles never pass the end), and batchOffset(z).
+/// A matrix with constant strides. Operand has, as constants: T, kRows, kDepth, kRowStride, kDepthStride
+/// (elements, i64), kAccess, kConstant, kWholeRows and kWholeDepth (tiles never pass the end), and
+/// batchOffset(z).
 template <typename Operand> struct DenseSource {
   using T = typename Operand::T;
   static constexpr int kAccess = Operand::kAccess;
@@ -185,29 +189,37 @@ template <typename Operand> struct DenseSource {
   static_assert(kAccess == 1 || Operand::kDepthStride == 1 || Operand::kRowStride == 1,
                 "vector accesses need a unit stride");
 
+  /// Offsets from `base`: 32 bits where they fit, since every chunk of a thread keeps one.
+  static constexpr bool kSmall =
+      Operand::kRowStride >= 0 && Operand::kDepthStride >= 0 &&
+      (Operand::kRows + 256) * Operand::kRowStride + (Operand::kDepth + 1024) * Operand::kDepthStride <
+          (i64(1) << 31);
+  using Offset = typename Select<kSmall, u32, i64>::type;
+  static constexpr Offset kRowStride = Offset(Operand::kRowStride),
+                          kDepthStride = Offset(Operand::kDepthStride);
+
   const T *base; ///< first element of this batch's matrix
 
   GPUC_DEVICE DenseSource(const T *pointer, i32 z) : base(pointer + Operand::batchOffset(z)) {}
 
   struct Row {
-    const T *first; ///< element (row, 0)
-    i32 count;      ///< rows from this one on that exist, at least 0
+    Offset first; ///< of element (row, 0)
+    i32 count;    ///< rows from this one on that exist, at least 0
   };
   GPUC_DEVICE Row row(i32 r) const {
     i32 left = Operand::kWholeRows ? 1 << 20 : i32(Operand::kRows) - r;
-    return {left > 0 ? base + r * i64(Operand::kRowStride) : base, left > 0 ? left : 0};
+    return {left > 0 ? Offset(r) * kRowStride : Offset(0), left > 0 ? left : 0};
   }
   GPUC_DEVICE const T *locate(const Row &row, i32 k, i32 sub, i32 &count) const {
     i32 rowSub = kDepthContiguous ? 0 : sub, depth = kDepthContiguous ? k + sub : k;
     i32 left = Operand::kWholeDepth ? 1 << 20 : i32(Operand::kDepth) - depth;
     i32 leftRows = row.count - rowSub;
-    if constexpr (kDepthContiguous) {
+    if constexpr (kDepthContiguous)
       left = leftRows > 0 ? left : 0;
-    } else {
+    else
       left = left > 0 ? leftRows : 0;
-    }
     count = left < 0 ? 0 : left < kAccess ? left : kAccess;
-    return count > 0 ? row.first + (depth * i64(Operand::kDepthStride) + rowSub * i64(Operand::kRowStride)) : base;
+    return count > 0 ? base + (row.first + Offset(depth) * kDepthStride + Offset(rowSub) * kRowStride) : base;
   }
 };
 

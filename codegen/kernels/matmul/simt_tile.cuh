@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A block's tile of a product without tensor cores: f32 and f64 at full precision, integers modulo 2^n. Two buffers of
-// shared memory with the rows contiguous, the next step's operands in registers meanwhile, kThreadM x kThreadN results
-// per thread. Sources and outputs as in mma_tile.cuh, and the same order of calls.
+// A block's tile of a product without tensor cores: f32 and f64 at full precision, integers modulo 2^n. Two
+// buffers of shared memory with the rows contiguous, the next step's operands in registers meanwhile,
+// kThreadM x kThreadN results per thread. Sources and outputs as in mma_tile.cuh, and the same order of
+// calls.
 //
 // Config: kM, kN, kK, kBatch, kSplits (problem), kBlockM, kBlockN, kBlockK, kThreadM, kThreadN (tile).
 #pragma once
@@ -86,7 +87,8 @@ template <typename Source, int kRows, int kDepth, int kThreads> struct SimtOpera
       int row = rowOf(index), depth = depthOf(index);
 #pragma unroll
       for (int i = 0; i < kAccess; ++i)
-        tile[(depth + (kDepthAccess ? i : 0)) * kStride + row + (kDepthAccess ? 0 : i)] = cast<Sum<T>>(held[s][i]);
+        tile[(depth + (kDepthAccess ? i : 0)) * kStride + row + (kDepthAccess ? 0 : i)] =
+            cast<Sum<T>>(held[s][i]);
     }
   }
 };

@@ -5,14 +5,14 @@
 
 namespace gpuc {
 
-/// A tile of a batched product whose depth is split: batch z, slice of the depth, first row and column, and the
-/// slice's steps of the depth [firstStep, firstStep + steps).
+/// A tile of a batched product whose depth is split: batch z, slice of the depth, first row and column, and
+/// the slice's steps of the depth [firstStep, firstStep + steps).
 struct TileCoord {
   i32 z, split, row, col, firstStep, steps;
 };
 
-/// Order of blocks: batch slowest, then slices, then groups of 8 tile rows, whose tiles are visited column by column so
-/// that the operands of blocks that run together stay in L2.
+/// Order of blocks: batch slowest, then slices, then groups of 8 tile rows, whose tiles are visited column by
+/// column so that the operands of blocks that run together stay in L2.
 template <typename Config> GPUC_DEVICE TileCoord tileCoord(u32 block) {
   constexpr u32 kTilesM = (u32(Config::kM) + Config::kBlockM - 1) / Config::kBlockM;
   constexpr u32 kTilesN = (u32(Config::kN) + Config::kBlockN - 1) / Config::kBlockN;
@@ -33,8 +33,9 @@ template <typename Config> GPUC_DEVICE TileCoord tileCoord(u32 block) {
   return coord;
 }
 
-// Contract of an Output: Acc, the type of its values; store(const Acc (&values)[L], z, row, col) for L == Output::kLanes and L == 1; the values are
-// consecutive columns, all inside. kLanes divides 8, and kN when it is above 1.
+// Contract of an Output: Acc, the type of its values; store(const Acc (&values)[L], z, row, col) for L ==
+// Output::kLanes and L == 1; the values are consecutive columns, all inside. kLanes divides 8, and kN when it
+// is above 1.
 
 /// Stores L consecutive columns of a row, of which only those inside the problem exist.
 template <typename Config, typename Output, typename Acc, int L>
@@ -69,7 +70,8 @@ template <typename Config, typename AccType> struct PartialOutput {
   }
 };
 
-/// Second step of a split product: adds the slices in order and stores. `item` counts groups of Output::kLanes columns.
+/// Second step of a split product: adds the slices in order and stores. `item` counts groups of
+/// Output::kLanes columns.
 template <typename Config, typename Acc, typename Output>
 GPUC_DEVICE void reduceSplits(const Acc *scratch, const Output &output, i64 item) {
   constexpr int kLanes = Config::kN % Output::kLanes == 0 ? Output::kLanes : 1;

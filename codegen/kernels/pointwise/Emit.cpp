@@ -24,12 +24,12 @@ struct Pointers {
     SmallVector<Value> yields(kernel.getYield()->getOperands());
     arguments = reachedArguments(yields, {});
     for (BlockArgument argument : arguments)
-      add("const " + storageTypeName(elementTypeOf(argument)) + " *",
+      add("const " + memoryTypeName(elementTypeOf(argument)) + " *",
           "in" + std::to_string(argument.getArgNumber()), EmittedArg::Kind::Operand, argument.getArgNumber());
     // Nobody else writes a result, and no element is read after it was written: the compiler may move loads
     // over stores.
     for (auto [i, result] : llvm::enumerate(kernel.getResults()))
-      add(storageTypeName(elementTypeOf(result)) + " *", "out" + std::to_string(i), EmittedArg::Kind::Result,
+      add(memoryTypeName(elementTypeOf(result)) + " *", "out" + std::to_string(i), EmittedArg::Kind::Result,
           unsigned(i));
   }
   void add(const std::string &type, const std::string &name, EmittedArg::Kind kind, unsigned index) {

@@ -41,6 +41,13 @@ Coords coordsOfGroups(ExprEmitter::Impl &e, const Walk &walk, ArrayRef<Index> po
   return coords;
 }
 
+/// Some result has several elements in a byte: it is row-major, and the walk must be, so that a thread's lanes
+/// are whole bytes.
+static bool writesPacked(KernelOp kernel) {
+  return llvm::any_of(kernel.getResultTypes(),
+                      [](Type type) { return isPacked(cast<RankedTensorType>(type).getElementType()); });
+}
+
 /// Strides of an offset over the axis variables; nothing when it is not affine in them.
 static std::optional<SmallVector<int64_t>> axisStrides(const Index &offset, ArrayRef<int> atomOfAxis) {
   SmallVector<int64_t> strides(atomOfAxis.size(), 0);
@@ -71,7 +78,8 @@ FailureOr<Walk> analyzeWalk(KernelOp kernel) {
   SmallVector<SmallVector<int64_t>> strides; // of all accesses
   for (unsigned i = 0; i < kernel->getNumResults(); ++i)
     strides.push_back(kernel.getStorageStrides(i));
-  for (int64_t axis : storageOrder(walk.shape, strides[0]))
+  bool packed = writesPacked(kernel);
+  for (int64_t axis : storageOrder(walk.shape, packed ? rowMajorStrides(walk.shape) : strides[0]))
     walk.order.push_back(unsigned(axis));
   kernel.getBody().walk([&](Operation *op) { walk.numOps += isa<UnaryOp, BinaryOp, SelectOp, CastOp>(op); });
   for (unsigned axis : walk.order)
@@ -96,7 +104,7 @@ FailureOr<Walk> analyzeWalk(KernelOp kernel) {
   if (e.failed)
     return failure();
   walk.numLoads = unsigned(e.loads.size());
-  if (walk.groups.size() < 2)
+  if (walk.groups.size() < 2 || packed)
     return walk;
 
   bool allAffine = true;
@@ -146,8 +154,10 @@ FailureOr<Walk> analyzeWalk(KernelOp kernel) {
   return walk;
 }
 
-/// Lanes such that every result is stored with whole vectors.
+/// Lanes such that every result is stored with whole vectors. A packed result needs lanes that fill bytes.
 static unsigned chooseLanes(KernelOp kernel, const Walk &walk) {
+  if (writesPacked(kernel))
+    return 8;
   int64_t narrowest = 8;
   auto consider = [&](Value v) {
     narrowest = std::min<int64_t>(narrowest, std::max(1u, elementTypeOf(v).getIntOrFloatBitWidth() / 8));

@@ -120,17 +120,11 @@ static LogicalResult castTo(NodeContext &ctx, Type to) {
   FailureOr<std::string> round = ctx.choiceAttr("round_mode", {"up", "down", "nearest"}, "up");
   if (failed(x) || failed(saturate) || failed(round))
     return failure();
-  DType type = *toDType(to);
-  if (type == DType::F8E8M0 && *round != "up")
-    return ctx.error("attribute 'round_mode' is '" + *round + "', only 'up' is supported");
   if (to == elementTypeOf(*x))
     return ctx.setOutput(0, *x);
-  Value y = ctx.create<CastOp>(Type(RankedTensorType::get(shapeOf(*x), to)), *x, *saturate != 0);
-  if (!y)
-    return failure();
-  if (!isComputeType(type) && !getConstant(y))
-    return ctx.error("a conversion to " + Twine(name(type).data()) + " is supported for constants only");
-  return ctx.setOutput(0, y);
+  Value y = ctx.create<CastOp>(Type(RankedTensorType::get(shapeOf(*x), to)), *x, *saturate != 0,
+                               *parseRoundMode(*round));
+  return y ? ctx.setOutput(0, y) : failure();
 }
 static LogicalResult castOp(NodeContext &ctx) {
   FailureOr<Type> to = ctx.elementTypeAttr("to");
@@ -178,10 +172,8 @@ void registerElementwiseOps(OpRegistry &r) {
   r.add("", "Clip", {6}, clipAttributes);
   r.add("", "Clip", {11, 12, 13}, clip);
   r.add("", "Where", {9, 16}, where);
-  r.add("", "Cast", {6, 9, 13, 19, 21, 23, 24, 25}, castOp, {},
-        "float8 and 4-bit targets for constants only; round_mode 'up' only");
-  r.add("", "CastLike", {15, 19, 21, 23, 24, 25}, castLike, {},
-        "float8 and 4-bit targets for constants only; round_mode 'up' only");
+  r.add("", "Cast", {6, 9, 13, 19, 21, 23, 24, 25}, castOp);
+  r.add("", "CastLike", {15, 19, 21, 23, 24, 25}, castLike);
 }
 
 } // namespace gpuc::frontend

@@ -19,8 +19,8 @@ static std::string typeText(Value v) {
 
 //===--- in and out -------------------------------------------------------------------------------------===//
 
-Value Emit::in(unsigned i) {
-  FailureOr<Value> v = ctx.input(i);
+Value Emit::in(unsigned i, bool allowStorageType) {
+  FailureOr<Value> v = ctx.input(i, allowStorageType);
   return succeeded(v) ? *v : Value();
 }
 Value Emit::optional(unsigned i) {

@@ -23,7 +23,8 @@ public:
   NodeContext &ctx;
 
   // --- in and out -----------------------------------------------------------------------------------------
-  mlir::Value in(unsigned i);       ///< null: an error was emitted
+  /// Null: an error was emitted. Storage types (fp8, int4, …) are refused unless allowed.
+  mlir::Value in(unsigned i, bool allowStorageType = false);
   mlir::Value optional(unsigned i); ///< null: absent (check `failed`) or an error
   bool failed = false;              ///< set by `optional` on an error
   mlir::LogicalResult out(unsigned i, mlir::Value v);

@@ -12,7 +12,7 @@ namespace gpuc::frontend {
 
 static LogicalResult transpose(NodeContext &ctx) {
   Emit e(ctx);
-  Value x = e.in(0);
+  Value x = e.in(0, /*allowStorageType=*/true);
   if (!x)
     return failure();
   int64_t rank = tensorType(x).getRank();

@@ -20,6 +20,41 @@ static Type stashType(Emit &e) { return e.floatTypeAttr("stash_type", 1); }
 
 //===--- BatchNormalization -----------------------------------------------------------------------------===//
 
+/// From 14 on, training_mode=1: the batch's own mean and (population) variance normalise x, and outputs 1 and
+/// 2 are the running statistics, moved towards them. Parameters have type `compute`; mean and variance keep
+/// `runningTypes`.
+static LogicalResult batchNormTraining(Emit &e, Value x, Value scale, Value bias, Value mean, Value variance,
+                                       Type compute, std::pair<Type, Type> runningTypes, double epsilon) {
+  NodeContext &ctx = e.ctx;
+  FailureOr<double> momentum = ctx.floatAttr("momentum", double(0.9f));
+  if (failed(momentum))
+    return failure();
+  ArrayRef<int64_t> shape = shapeOf(x);
+  Ints axes, alongChannels(shape.size(), 1);
+  for (int64_t axis : llvm::seq<int64_t>(0, int64_t(shape.size())))
+    if (axis != 1)
+      axes.push_back(axis);
+  if (shape.size() > 1)
+    alongChannels[1] = shape[1];
+  Value wide = e.cast(x, compute), batchMean = e.reduce(ReduceKind::Mean, wide, axes, /*keepdims=*/true);
+  Value d = e.sub(wide, batchMean);
+  Value batchVariance = e.reduce(ReduceKind::Mean, e.mul(d, d), axes, /*keepdims=*/true);
+  Value inv = e.unary(UnaryKind::Rsqrt, e.add(batchVariance, ctx.scalar(epsilon, compute)));
+  Value y = e.add(e.mul(e.mul(d, inv), e.reshape(scale, alongChannels)), e.reshape(bias, alongChannels));
+  if (failed(e.out(0, e.cast(y, elementTypeOf(x)))))
+    return failure();
+  auto running = [&](unsigned output, Value old, Value batch, Type type) -> LogicalResult {
+    if (!ctx.outputUsed(output))
+      return success();
+    Value kept = e.mul(old, ctx.scalar(*momentum, compute));
+    Value moved = e.mul(e.reshape(batch, shapeOf(old)), ctx.scalar(1 - *momentum, compute));
+    return e.out(output, e.cast(e.add(kept, moved), type));
+  };
+  if (failed(running(1, mean, batchMean, runningTypes.first)))
+    return failure();
+  return running(2, variance, batchVariance, runningTypes.second);
+}
+
 // y = x * inv + (bias - mean * inv) with inv = scale / sqrt(variance + epsilon). Before 9, spatial=0 has
 // statistics per position instead of per channel. What asks for training: is_test=0 before 7, further outputs
 // before 14, training_mode from then on.
@@ -32,17 +67,18 @@ static LogicalResult batchNorm(NodeContext &ctx) {
   if (!x || !scale || !bias || !mean || !variance || !e.floatOnly(x) || failed(epsilon) || failed(spatial) ||
       failed(training) || failed(isTest))
     return failure();
-  bool asksTraining = *training != 0 || *isTest == 0;
+  bool trains = ctx.since() >= 14 && *training != 0, asksTraining = *training != 0 || *isTest == 0;
   for (unsigned i = 1; i < ctx.numOutputs(); ++i)
     asksTraining |= ctx.outputUsed(i);
-  if (asksTraining)
-    return ctx.error("training mode is not supported: export the model for inference");
+  if (asksTraining && !trains)
+    return ctx.error("training mode is only supported as training_mode=1 of version 14 and later");
   ArrayRef<int64_t> shape = shapeOf(x);
   if (shape.empty())
     return ctx.error("input 0 must have rank 1 or more");
   bool perChannel = *spatial != 0 || ctx.since() >= 9;
   Ints expected = perChannel ? Ints{shape.size() > 1 ? shape[1] : 1} : Ints(shape.drop_front());
   Type compute = statisticsType(e, x);
+  std::pair<Type, Type> runningTypes{elementTypeOf(mean), elementTypeOf(variance)};
   Value *parameters[] = {&scale, &bias, &mean, &variance};
   for (auto [i, p] : llvm::enumerate(parameters)) {
     if (shapeOf(*p) != ArrayRef<int64_t>(expected))
@@ -51,6 +87,8 @@ static LogicalResult batchNorm(NodeContext &ctx) {
     if (!e.floatOnly(*p, "input " + Twine(i + 1)) || !(*p = e.cast(*p, compute)))
       return failure();
   }
+  if (trains)
+    return batchNormTraining(e, x, scale, bias, mean, variance, compute, runningTypes, *epsilon);
   Value inv = e.mul(scale, e.unary(UnaryKind::Rsqrt, e.add(variance, ctx.scalar(*epsilon, compute))));
   Value shift = e.sub(bias, e.mul(mean, inv));
   Ints broadcastShape(expected);
@@ -282,7 +320,7 @@ static LogicalResult hardmax(NodeContext &ctx) {
 }
 
 void registerNormalizationOps(OpRegistry &r) {
-  r.add("", "BatchNormalization", {6, 7, 9, 14, 15}, batchNorm, {}, "inference only");
+  r.add("", "BatchNormalization", {6, 7, 9, 14, 15}, batchNorm, {}, "training mode from version 14 on");
   r.add("", "LayerNormalization", {17}, layerNorm);
   r.add("", "RMSNormalization", {23}, rmsNorm);
   r.add("", "GroupNormalization", {18, 21}, groupNorm);

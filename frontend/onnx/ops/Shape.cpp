@@ -37,7 +37,7 @@ static LogicalResult sizeOp(NodeContext &ctx) {
 // 0 copies the input's extent unless allowzero (since 14) says that it means 0; -1 takes what is left.
 static LogicalResult reshapeOp(NodeContext &ctx) {
   Emit e(ctx);
-  Value x = e.in(0);
+  Value x = e.in(0, /*allowStorageType=*/true);
   FailureOr<Ints> shape = ctx.intsInput(1);
   FailureOr<int64_t> allowZero = ctx.intAttr("allowzero", 0);
   if (!x || failed(shape) || failed(allowZero))
@@ -72,7 +72,7 @@ static LogicalResult reshapeOp(NodeContext &ctx) {
 // The axis may be the rank: everything becomes rows.
 static LogicalResult flatten(NodeContext &ctx) {
   Emit e(ctx);
-  Value x = e.in(0);
+  Value x = e.in(0, /*allowStorageType=*/true);
   FailureOr<int64_t> axis = ctx.intAttr("axis", 1);
   if (!x || failed(axis))
     return failure();
@@ -102,7 +102,7 @@ static FailureOr<std::optional<Ints>> axesOf(NodeContext &ctx) {
 
 static LogicalResult squeeze(NodeContext &ctx) {
   Emit e(ctx);
-  Value x = e.in(0);
+  Value x = e.in(0, /*allowStorageType=*/true);
   FailureOr<std::optional<Ints>> list = axesOf(ctx);
   if (!x || failed(list))
     return failure();
@@ -127,7 +127,7 @@ static LogicalResult squeeze(NodeContext &ctx) {
 
 static LogicalResult unsqueeze(NodeContext &ctx) {
   Emit e(ctx);
-  Value x = e.in(0);
+  Value x = e.in(0, /*allowStorageType=*/true);
   FailureOr<std::optional<Ints>> list = axesOf(ctx);
   if (!x || failed(list))
     return failure();

@@ -27,8 +27,9 @@ struct Coord {
 /// Element strides of the buffer behind a block argument (or a result), and the C++ type of its elements.
 struct BufferAccess {
   std::string pointer;                ///< C++ expression of the base pointer
-  std::string elementType;            ///< "f16", "i64", "bool8", …
+  std::string elementType;            ///< "f16", "i64", "bool8", "f8e5m2", "u4", …
   llvm::SmallVector<int64_t> strides; ///< per axis of the tensor, in elements
+  unsigned elementBits = 32;          ///< below 8: packed, `pointer` is a pointer to bytes
   int64_t alignment = 16;             ///< bytes that the base pointer is aligned to (a power of two)
   bool readOnlyConstant = false; ///< a weight: may be read before griddepWait and through the read-only cache
 };
@@ -67,6 +68,8 @@ private:
 /// ("float", …).
 std::string storageTypeName(mlir::Type elementType);
 std::string computeTypeName(mlir::Type elementType);
+/// What a pointer to elements points to: the storage type, or bytes that several elements share.
+std::string memoryTypeName(mlir::Type elementType);
 
 /// If `value` (in a kernel region) is a chain of views over a block argument that is expressible with
 /// strides: the argument, an element offset and one stride per axis of `value`, in terms of the argument's

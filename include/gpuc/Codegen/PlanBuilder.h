@@ -18,10 +18,14 @@ mlir::LogicalResult selectVariants(mlir::func::FuncOp function, const Target &ta
 /// ONNX node names in a location, in order, each once, joined with ", ".
 std::string onnxNodes(mlir::Location location);
 
+struct PlanBuilderOptions {
+  bool allowLibrary = true; ///< products may be left to cuBLASLt where the cost model expects a gain
+};
+
 class PlanBuilder {
 public:
   /// `owner` keeps the constants of all functions alive as long as the plan.
-  PlanBuilder(Plan &plan, std::shared_ptr<const void> owner);
+  PlanBuilder(Plan &plan, std::shared_ptr<const void> owner, PlanBuilderOptions options = {});
 
   /// Inputs and outputs from the function's type and its `gpuc.name`, `gpuc.value` attributes.
   mlir::LogicalResult setSignature(mlir::func::FuncOp function);
@@ -35,6 +39,7 @@ private:
 
   Plan &plan;
   std::shared_ptr<const void> owner;
+  PlanBuilderOptions options;
   llvm::DenseMap<mlir::Attribute, uint32_t> constants;
   std::map<std::string, uint32_t> constantsByHash;
   std::map<std::string, uint32_t> unitsByEntry;

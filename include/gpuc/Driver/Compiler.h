@@ -30,6 +30,7 @@ struct CompileOptions {
   std::string dumpDir;                      ///< writes NN-phase.mlir and the units; empty for none
   bool compileCubins = true;                ///< false: only sources; the runtime (or sim) compiles them
   bool keepPtx = false;
+  bool allowLibrary = true;                 ///< products may be left to cuBLASLt; false: the plan needs only the driver
   unsigned threads = 0;                     ///< 0 = all of the machine
   std::string cacheDir;                     ///< of compiled units; empty = the user's cache, "-" = none
   std::vector<std::string> libraryDirs;     ///< searched for NVRTC first

@@ -21,6 +21,7 @@ inline auto kindAttr(mlir::MLIRContext *c, ScatterReduction k) { return ScatterR
 inline auto kindAttr(mlir::MLIRContext *c, ResizeMode k) { return ResizeModeAttr::get(c, k); }
 inline auto kindAttr(mlir::MLIRContext *c, CoordinateMode k) { return CoordinateModeAttr::get(c, k); }
 inline auto kindAttr(mlir::MLIRContext *c, NearestMode k) { return NearestModeAttr::get(c, k); }
+inline auto kindAttr(mlir::MLIRContext *c, RoundMode k) { return RoundModeAttr::get(c, k); }
 
 template <typename T>
 using EnumValue = std::enable_if_t<std::is_enum_v<decltype(std::declval<T>().getValue())>>;

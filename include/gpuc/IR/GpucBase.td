@@ -38,10 +38,13 @@ def Gpuc_ScatterReductionAttr : Gpuc_KindAttr<"ScatterReduction", "scatter_reduc
 def Gpuc_ResizeModeAttr : Gpuc_KindAttr<"ResizeMode", "resize_mode">;
 def Gpuc_CoordinateModeAttr : Gpuc_KindAttr<"CoordinateMode", "coordinate_mode">;
 def Gpuc_NearestModeAttr : Gpuc_KindAttr<"NearestMode", "nearest_mode">;
+def Gpuc_RoundModeAttr : Gpuc_KindAttr<"RoundMode", "round_mode"> {
+  let constBuilderCall = "::gpuc::RoundModeAttr::get($_builder.getContext(), $0)";
+}
 
 // Element types that ops compute with; bool is i1.
 def Gpuc_Element : AnyTypeOf<[I1, I8, I16, I32, I64, UI8, UI16, UI32, UI64, F16, BF16, F32, F64]>;
-// Element types that a constant may have besides: storage types of quantised weights.
+// Storage types of quantised data besides: they are constants, arguments, results, and are moved and cast.
 def Gpuc_StorageElement : AnyTypeOf<[Gpuc_Element, I<2>, I<4>, UI<2>, UI<4>, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ,
                                      F4E2M1FN, F8E8M0FNU]>;
 def Gpuc_Tensor : StaticShapeTensorOf<[Gpuc_Element]>;

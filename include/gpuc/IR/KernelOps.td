@@ -28,6 +28,7 @@ def Gpuc_KernelOp : Gpuc_Op<"kernel", [IsolatedFromAbove, Pure, SingleBlock, Rec
     strides per result (empty list = row-major); `offsets` has the arena offset in bytes of each result (after PlanMemory).
     kernel_c1: argument types equal operand types. kernel_c2: yielded types equal result types. kernel_c3: at most one root op.
     kernel_c4: the region holds core ops only. kernel_c5: `storage` and `offsets` have one entry per result, a list one stride per axis.
+    kernel_c6: a result whose elements are narrower than a byte is row-major.
     ```mlir
     %y = gpuc.kernel "pointwise" (%a = %x : tensor<3xf32>) -> tensor<3xf32> {
       %0 = gpuc.unary exp %a : tensor<3xf32> -> tensor<3xf32>
@@ -37,7 +38,7 @@ def Gpuc_KernelOp : Gpuc_Op<"kernel", [IsolatedFromAbove, Pure, SingleBlock, Rec
   }];
   let arguments = (ins Variadic<Gpuc_StorageTensor>:$inputs, StrAttr:$family, OptionalAttr<DictionaryAttr>:$config,
                        OptionalAttr<ArrayAttr>:$storage, OptionalAttr<DenseI64ArrayAttr>:$offsets);
-  let results = (outs Variadic<Gpuc_Tensor>:$outputs);
+  let results = (outs Variadic<Gpuc_StorageTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -53,7 +54,7 @@ def Gpuc_KernelOp : Gpuc_Op<"kernel", [IsolatedFromAbove, Pure, SingleBlock, Rec
 def Gpuc_YieldOp : Gpuc_Op<"yield", [Pure, Terminator, ParentOneOf<["KernelOp"]>]> {
   let summary = "the results of a kernel region";
   let description = [{ See gpuc.kernel. }];
-  let arguments = (ins Variadic<Gpuc_Tensor>:$values);
+  let arguments = (ins Variadic<Gpuc_StorageTensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
 #endif

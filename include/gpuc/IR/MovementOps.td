@@ -12,8 +12,8 @@ def Gpuc_TransposeOp : Gpuc_InferredOp<"transpose"> {
     %y = gpuc.transpose %x {perm = array<i64: 1, 0>} : tensor<3x5xf32> -> tensor<5x3xf32>
     ```
   }];
-  let arguments = (ins Gpuc_Tensor:$x, DenseI64ArrayAttr:$perm);
-  let results = (outs Gpuc_Tensor:$y);
+  let arguments = (ins Gpuc_StorageTensor:$x, DenseI64ArrayAttr:$perm);
+  let results = (outs Gpuc_StorageTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
   let hasCanonicalizer = 1;
@@ -26,8 +26,8 @@ def Gpuc_ReshapeOp : Gpuc_TypedOp<"reshape"> {
     %y = gpuc.reshape %x : tensor<3x5xf32> -> tensor<15xf32>
     ```
   }];
-  let arguments = (ins Gpuc_Tensor:$x);
-  let results = (outs Gpuc_Tensor:$y);
+  let arguments = (ins Gpuc_StorageTensor:$x);
+  let results = (outs Gpuc_StorageTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;
   let hasCanonicalizer = 1;

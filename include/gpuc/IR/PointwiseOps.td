@@ -62,14 +62,15 @@ def Gpuc_CastOp : Gpuc_TypedOp<"cast"> {
   let summary = "converts every element to another type";
   let description = [{
     ONNX Cast: float to integer truncates; integer to integer keeps the low bits; anything but zero is true; narrowing
-    float rounds to nearest even; `saturate` concerns conversions to float8. The operand may have a storage type.
+    float rounds to nearest even; `saturate` concerns conversions to float8, `round` those to f8E8M0FNU.
     cast_c1: shapes are equal.
 
     ```mlir
     %y = gpuc.cast %x : tensor<3xf32> -> tensor<3xi64>
     ```
   }];
-  let arguments = (ins Gpuc_StorageTensor:$x, DefaultValuedAttr<BoolAttr, "true">:$saturate);
+  let arguments = (ins Gpuc_StorageTensor:$x, DefaultValuedAttr<BoolAttr, "true">:$saturate,
+                       DefaultValuedAttr<Gpuc_RoundModeAttr, "::gpuc::RoundMode::Up">:$round);
   let results = (outs Gpuc_StorageTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
   let hasFolder = 1;

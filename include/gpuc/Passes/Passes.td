@@ -50,6 +50,17 @@ def MergeProducts : Pass<"gpuc-merge-products", "::mlir::func::FuncOp"> {
     products with different batch shapes or types.
   }];
 }
+def SinkTransposes : Pass<"gpuc-sink-transposes", "::mlir::func::FuncOp"> {
+  let summary = "transposes of leading axes move from before a product with one matrix to after it";
+  let description = [{
+    The product sees its rows as they lie in memory; the transpose after it becomes a strided write or read. Refuses permutations that move the
+    summed axis, and right sides with batch axes.
+    ```mlir
+    %t = gpuc.transpose %x {perm = 1, 0, 2}      ==>   %p = gpuc.matmul %x, %w
+    %y = gpuc.matmul %t, %w                            %y = gpuc.transpose %p {perm = 1, 0, 2}
+    ```
+  }];
+}
 def ConvertPrecision : Pass<"gpuc-convert-precision", "::mlir::func::FuncOp"> {
   let summary = "runs f32 computation in f16 or bf16";
   let description = [{

@@ -40,17 +40,18 @@ Result<Shape> broadcastShapes(const Shape &a, const Shape &b);
 
 //===--- Cast.cpp ---===//
 
-/// Converts between any two element types, storage types of quantised weights included. ONNX: Cast 25.
+/// Converts between any two element types, storage types of quantised data included. ONNX: Cast 25.
 ///  - to a float: nearest even. `saturate` concerns the fp8 kinds: out of range and ±inf become the largest
 ///    finite value; without it they become ±inf (E5M2) or NaN (the kinds without inf). F4E2M1 always
-///    saturates, NaN gives a zero of the opposite sign (as the ONNX reference does). F8E8M0 rounds |x| up to
-///    a power of 2.
+///    saturates, NaN gives a zero of the opposite sign (as the ONNX reference does).
+///  - to F8E8M0: |x|, rounded to a power of 2 as `round` says. NaN is NaN; what is below 2^-127, zero
+///    included, or above 2^127 becomes the nearer of the two with `saturate`, else NaN.
 ///  - float to integer: toward zero, NaN is 0. A value that does not fit (undefined in ONNX) is clamped; for
 ///    types below 8 bits its low bits are kept.
 ///  - integer to integer: the low bits. Anything to bool: only ±0 is false.
-Result<HostTensor> cast(const HostTensor &x, DType to, bool saturate = true);
+Result<HostTensor> cast(const HostTensor &x, DType to, bool saturate = true, RoundMode round = RoundMode::Up);
 
-//===--- Movement.cpp (all types of at least one byte) ---===//
+//===--- Movement.cpp (all types of at least one byte; transpose and reshape all types) ---===//
 
 /// result[i0, …] has extent x.shape[perm[d]] at axis d. perm: a permutation of the axes. ONNX: Transpose.
 Result<HostTensor> transpose(const HostTensor &x, const std::vector<int64_t> &perm);

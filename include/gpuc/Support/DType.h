@@ -42,7 +42,7 @@ constexpr bool isUnsignedInt(DType t) {
   return (t >= DType::U8 && t <= DType::U64) || t == DType::U4 || t == DType::U2;
 }
 constexpr bool isInt(DType t) { return isSignedInt(t) || isUnsignedInt(t); }
-/// Types that gpuc computes with; the others are storage types of quantised weights.
+/// Types that gpuc computes with; the others are storage types of quantised data, which is moved and cast.
 constexpr bool isComputeType(DType t) { return t <= DType::F64; }
 
 /// "f32", "i64", "bool", "bf16", … as used in messages, plans and the command line.

@@ -56,6 +56,8 @@ namespace gpuc {
 #define GPUC_NEAREST_MODES(X)                                                                          \
   X(RoundPreferFloor, round_prefer_floor) X(RoundPreferCeil, round_prefer_ceil)                        \
   X(Floor, floor) X(Ceil, ceil) X(Simple, simple) /* opset < 11: trunc, ceil when shrinking */
+// Of a number between two powers of two, when it is converted to f8e8m0.
+#define GPUC_ROUND_MODES(X) X(Up, up) X(Down, down) X(Nearest, nearest) /* ties up */
 // clang-format on
 
 #define GPUC_DECLARE_KIND(Enum, LIST)                                                                  \
@@ -71,6 +73,7 @@ GPUC_DECLARE_KIND(ScatterReduction, GPUC_SCATTER_REDUCTIONS)
 GPUC_DECLARE_KIND(ResizeMode, GPUC_RESIZE_MODES)
 GPUC_DECLARE_KIND(CoordinateMode, GPUC_COORDINATE_MODES)
 GPUC_DECLARE_KIND(NearestMode, GPUC_NEAREST_MODES)
+GPUC_DECLARE_KIND(RoundMode, GPUC_ROUND_MODES)
 #undef GPUC_DECLARE_KIND
 #undef GPUC_KIND_ENUMERATOR
 

@@ -6,14 +6,13 @@
 #include "gpuc/Frontend/TensorFile.h"
 #include "gpuc/Runtime/DeviceRegistry.h"
 #include "gpuc/Runtime/Runtime.h"
+#include "gpuc/Support/Compare.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Target/Target.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <sstream>
 #include <filesystem>
 #include <fstream>
@@ -35,60 +34,6 @@ struct Case {
   std::string failure;     ///< why it failed; empty while it has not
   bool notSupported = false;
 };
-
-double elementAt(const HostTensor &t, int64_t i) {
-  switch (t.dtype()) {
-  case DType::Bool: case DType::U8: return t.data<uint8_t>()[i];
-  case DType::I8: return t.data<int8_t>()[i];
-  case DType::I16: return t.data<int16_t>()[i];
-  case DType::I32: return t.data<int32_t>()[i];
-  case DType::U16: return t.data<uint16_t>()[i];
-  case DType::U32: return t.data<uint32_t>()[i];
-  case DType::F16: return halfToFloat(t.data<uint16_t>()[i]);
-  case DType::BF16: return bfloatToFloat(t.data<uint16_t>()[i]);
-  case DType::F32: return t.data<float>()[i];
-  case DType::F64: return t.data<double>()[i];
-  default: return std::nan("");
-  }
-}
-
-/// ONNX's own runner allows rtol 1e-3 everywhere; 16-bit types get one unit in the last place of a few roundings.
-double relativeTolerance(DType dtype) {
-  switch (dtype) {
-  case DType::F16: return 4e-3;
-  case DType::BF16: return 2e-2;
-  default: return 1e-3;
-  }
-}
-
-std::string compare(const HostTensor &got, const HostTensor &want) {
-  if (got.dtype() != want.dtype())
-    return "type " + std::string(name(got.dtype())) + ", expected " + std::string(name(want.dtype()));
-  if (got.shape() != want.shape())
-    return "shape " + toString(got.shape()) + ", expected " + toString(want.shape());
-  bool exact = !isFloat(want.dtype()) || !isComputeType(want.dtype());
-  if (exact) {
-    if (std::memcmp(got.bytes(), want.bytes(), size_t(want.sizeInBytes())) == 0)
-      return "";
-    for (int64_t i = 0; bitWidth(want.dtype()) >= 8 && i < want.size(); ++i) {
-      int64_t width = bitWidth(want.dtype()) / 8;
-      if (std::memcmp(got.bytes() + i * width, want.bytes() + i * width, size_t(width)) != 0)
-        return "element " + std::to_string(i) + " differs: got " + std::to_string(elementAt(got, i)) + ", expected " +
-               std::to_string(elementAt(want, i));
-    }
-    return "bytes differ";
-  }
-  double rtol = relativeTolerance(want.dtype()), atol = want.dtype() == DType::F16 || want.dtype() == DType::BF16 ? 1e-3 : 1e-6;
-  for (int64_t i = 0; i < want.size(); ++i) {
-    double a = elementAt(got, i), b = elementAt(want, i);
-    if (a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= atol + rtol * std::abs(b))
-      continue;
-    char text[160];
-    std::snprintf(text, sizeof text, "element %lld of %lld: got %.9g, expected %.9g", (long long)i, (long long)want.size(), a, b);
-    return text;
-  }
-  return "";
-}
 
 std::map<std::string, std::string> readKnownFailures(const std::string &path, const std::string &device) {
   std::map<std::string, std::string> known;
@@ -203,7 +148,7 @@ private:
       return;
     }
     for (size_t i = 0; i < results.size() && c.failure.empty(); ++i)
-      if (std::string text = compare(results[i], c.expected[i]); !text.empty())
+      if (std::string text = difference(results[i], c.expected[i], Tolerance::of(c.expected[i].dtype())); !text.empty())
         c.failure = "output " + std::to_string(i) + ": " + text;
   }
 

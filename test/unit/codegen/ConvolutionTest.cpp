@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The convolution family: strides, pads, dilations, groups, depthwise, transposed, one to three spatial axes, storage.
+// The convolution family: strides, pads, dilations, groups, depthwise, transposed, one to three spatial axes,
+// storage.
 #include "KernelTest.h"
 #include "gpuc/IR/Storage.h"
 #include "gpuc/Kernels/ConvLayout.h"
@@ -28,13 +29,14 @@ std::string channelsLast(const Extents &shape) {
   return "[" + list(Extents(strides.begin(), strides.end())) + "]";
 }
 
-/// One convolution kernel in MLIR text. With `nhwcInput` x is written channels-last by a pointwise kernel first.
+/// One convolution kernel in MLIR text. With `nhwcInput` x is written channels-last by a pointwise kernel
+/// first.
 struct Conv {
   Extents x, w = {};
   std::string type = "f32";
   Extents strides = {}, low = {}, high = {}, dilations = {}; ///< empty: 1, 0, low, 1
   int64_t group = 1;
-  Extents transposed = {};               ///< the result's spatial extents; empty: an ordinary convolution
+  Extents transposed = {}; ///< the result's spatial extents; empty: an ordinary convolution
   bool bias = true, tf32 = false, constantW = true, nhwcInput = false, nhwcOutput = false;
   std::string epilogue = ""; ///< "", "relu", "residual"
 
@@ -42,30 +44,35 @@ struct Conv {
     Extents y{x[0], transposed.empty() ? w[0] : w[1] * group};
     for (size_t d = 2; d < x.size(); ++d) {
       int64_t s = at(strides, d, 1), pads = at(low, d, 0) + at(high.empty() ? low : high, d, 0);
-      y.push_back(transposed.empty() ? (x[d] + pads - at(dilations, d, 1) * (w[d] - 1) - 1) / s + 1 : transposed[d - 2]);
+      y.push_back(transposed.empty() ? (x[d] + pads - at(dilations, d, 1) * (w[d] - 1) - 1) / s + 1
+                                     : transposed[d - 2]);
     }
     return y;
   }
-  int64_t at(const Extents &values, size_t d, int64_t none) const { return values.empty() ? none : values[d - 2]; }
+  int64_t at(const Extents &values, size_t d, int64_t none) const {
+    return values.empty() ? none : values[d - 2];
+  }
   std::string array(const Extents &values, int64_t none) const {
     return "array<i64: " + list(values.empty() ? Extents(x.size() - 2, none) : values) + ">";
   }
   std::string text() const {
     Extents y = result();
     std::string xt = tensor(x, type), wt = tensor(w, type), yt = tensor(y, type), bt = tensor({y[1]}, type);
-    std::string s = "func.func @main(%x: " + xt + (constantW ? "" : ", %w: " + wt) + (bias ? ", %bias: " + bt : "") +
-                    (epilogue == "residual" ? ", %skip: " + yt : "") + ") -> " + yt + " {\n";
+    std::string s = "func.func @main(%x: " + xt + (constantW ? "" : ", %w: " + wt) +
+                    (bias ? ", %bias: " + bt : "") + (epilogue == "residual" ? ", %skip: " + yt : "") +
+                    ") -> " + yt + " {\n";
     if (constantW) // values that tell positions apart
       s += "  %w = gpuc.constant dense<" + nested(0, 0) + "> : " + wt + "\n";
     std::string from = "%x";
     if (nhwcInput) {
       s += "  %p = gpuc.kernel \"pointwise\" (%q = %x : " + xt + ") -> " + xt + " attributes {storage = [" +
-           channelsLast(x) + "]} {\n  %n = gpuc.unary neg %q : " + xt + " -> " + xt + "\n  gpuc.yield %n : " + xt + "\n  }\n";
+           channelsLast(x) + "]} {\n  %n = gpuc.unary neg %q : " + xt + " -> " + xt +
+           "\n  gpuc.yield %n : " + xt + "\n  }\n";
       from = "%p";
     }
     s += "  %o = gpuc.kernel \"convolution\" (%a = " + from + " : " + xt + ", %b = %w : " + wt +
-         (bias ? ", %c = %bias : " + bt : "") + (epilogue == "residual" ? ", %d = %skip : " + yt : "") + ") -> " + yt +
-         (nhwcOutput ? " attributes {storage = [" + channelsLast(y) + "]}" : "") + " {\n";
+         (bias ? ", %c = %bias : " + bt : "") + (epilogue == "residual" ? ", %d = %skip : " + yt : "") +
+         ") -> " + yt + (nhwcOutput ? " attributes {storage = [" + channelsLast(y) + "]}" : "") + " {\n";
     s += std::string("  %y = gpuc.") + (transposed.empty() ? "conv" : "conv_transpose") + " %a, %b" +
          (bias ? " bias %c" : "") + " {strides = " + array(strides, 1) + ", low = " + array(low, 0) +
          (transposed.empty() ? ", high = " + array(high.empty() ? low : high, 0) : "") +
@@ -93,8 +100,8 @@ struct Conv {
 class ConvolutionTest : public KernelTest {
 protected:
   void run(Conv c) {
-    SCOPED_TRACE(::testing::Message() << c.type << " x " << list(c.x) << " w " << list(c.w) << " nhwc " << c.nhwcInput
-                                      << c.nhwcOutput << " group " << c.group);
+    SCOPED_TRACE(::testing::Message() << c.type << " x " << list(c.x) << " w " << list(c.w) << " nhwc "
+                                      << c.nhwcInput << c.nhwcOutput << " group " << c.group);
     int64_t depth = 1;
     for (size_t i = 1; i < c.w.size(); ++i)
       depth *= c.w[i];
@@ -110,8 +117,12 @@ protected:
   }
   /// Tensor cores and SIMT, each with channels-last and row-major tensors and one mixture.
   void runEverywhere(Conv c) {
-    for (auto [type, in, out] : {std::tuple{"f16", true, true}, {"f16", false, false}, {"f16", false, true},
-                                 {"f32", true, true}, {"f32", false, false}, {"f32", true, false}}) {
+    for (auto [type, in, out] : {std::tuple{"f16", true, true},
+                                 {"f16", false, false},
+                                 {"f16", false, true},
+                                 {"f32", true, true},
+                                 {"f32", false, false},
+                                 {"f32", true, false}}) {
       c.type = type;
       c.nhwcInput = in;
       c.nhwcOutput = out;

@@ -50,16 +50,6 @@ template <typename F> static void withType(DType dtype, F &&f) {
   }
 }
 
-double elementAt(const HostTensor &t, int64_t i) {
-  if (t.dtype() == DType::F16)
-    return halfToFloat(t.data<uint16_t>()[i]);
-  if (t.dtype() == DType::BF16)
-    return bfloatToFloat(t.data<uint16_t>()[i]);
-  double v = 0;
-  withType(t.dtype(), [&](auto zero) { v = double(t.data<decltype(zero)>()[i]); });
-  return v;
-}
-
 void setElement(HostTensor &t, int64_t i, double v) {
   if (t.dtype() == DType::F16)
     t.mutableData<uint16_t>()[i] = doubleToHalf(v);
@@ -70,6 +60,15 @@ void setElement(HostTensor &t, int64_t i, double v) {
 }
 
 HostTensor randomTensor(DType dtype, Shape shape, unsigned seed) {
+  if (!isComputeType(dtype)) { // every code is a value
+    HostTensor t(dtype, std::move(shape));
+    std::mt19937 random(seed);
+    for (int64_t i = 0; i < t.sizeInBytes(); ++i)
+      t.mutableBytes()[i] = uint8_t(random());
+    if (int64_t rest = t.size() * bitWidth(dtype) % 8)
+      t.mutableBytes()[t.sizeInBytes() - 1] &= uint8_t((1 << rest) - 1);
+    return t;
+  }
   if (dtype == DType::Bool)
     return randomIntegers(dtype, std::move(shape), 0, 1, seed);
   if (isUnsignedInt(dtype))
@@ -100,25 +99,8 @@ HostTensor tensorOf(DType dtype, Shape shape, std::vector<double> values) {
 
 ::testing::AssertionResult matches(const HostTensor &got, const HostTensor &expected,
                                    KernelTolerance tolerance) {
-  if (got.dtype() != expected.dtype() || got.shape() != expected.shape())
-    return ::testing::AssertionFailure()
-           << "expected " << toString(expected.shape()) << " of " << name(expected.dtype()) << ", got "
-           << toString(got.shape()) << " of " << name(got.dtype());
-  bool wide = expected.dtype() == DType::I64 || expected.dtype() == DType::U64;
-  int64_t wrong = 0, first = -1;
-  for (int64_t i = 0; i < expected.size(); ++i) {
-    double e = elementAt(expected, i), g = elementAt(got, i);
-    bool same = wide ? got.data<int64_t>()[i] == expected.data<int64_t>()[i]
-                     : e == g || (std::isnan(e) && std::isnan(g)) ||
-                           std::fabs(e - g) <= tolerance.absolute + tolerance.relative * std::fabs(e);
-    if (!same && wrong++ == 0)
-      first = i;
-  }
-  if (wrong == 0)
-    return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure()
-         << wrong << " of " << expected.size() << " elements differ; first at " << first << ": expected "
-         << elementAt(expected, first) << ", got " << elementAt(got, first);
+  std::string text = difference(got, expected, {tolerance.relative, tolerance.absolute});
+  return text.empty() ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << text;
 }
 
 //===--- executor
@@ -162,6 +144,10 @@ struct Executor {
     std::vector<uint8_t> bytes(size_t(bytesOf(v)));
     ok(device.copyToHost(bytes.data(), buffer(v), bytes.size(), nullptr));
     auto strides = storageStrides(v);
+    if (bitWidth(result.dtype()) < 8) { // row-major
+      std::memcpy(result.mutableBytes(), bytes.data(), bytes.size());
+      return result;
+    }
     int64_t size = std::max<int64_t>(1, bitWidth(result.dtype()) / 8);
     Shape at(result.shape().size(), 0);
     for (int64_t i = 0; i < result.size(); ++i) {

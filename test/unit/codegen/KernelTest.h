@@ -10,11 +10,12 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "gpuc/Support/Compare.h"
 #include <gtest/gtest.h>
 
 namespace gpuc {
 
-/// |got - expected| <= absolute + relative * |expected|; NaN matches NaN, equal infinities match.
+/// Tolerance of one kernel against the reference.
 struct KernelTolerance {
   double relative = 1e-5, absolute = 1e-6;
   static KernelTolerance exact() { return {0, 0}; }
@@ -56,12 +57,11 @@ private:
   std::string unitTexts;
 };
 
-/// Floats uniform in [-2, 2], integers in [-50, 50] (unsigned [0, 100]), bools; the same for the same seed.
+/// Floats uniform in [-2, 2], integers in [-50, 50] (unsigned [0, 100]), bools, any code of the storage types;
+/// the same for the same seed.
 HostTensor randomTensor(DType dtype, Shape shape, unsigned seed);
 /// Integers uniform in [lo, hi].
 HostTensor randomIntegers(DType dtype, Shape shape, int64_t lo, int64_t hi, unsigned seed);
-/// Element `i` as a double (i64 beyond 2^53 loses digits).
-double elementAt(const HostTensor &tensor, int64_t i);
 void setElement(HostTensor &tensor, int64_t i, double value);
 /// A tensor from values in row-major order.
 HostTensor tensorOf(DType dtype, Shape shape, std::vector<double> values);

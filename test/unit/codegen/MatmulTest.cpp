@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The matmul family: types, edges, operand orders, batches, split sums, few rows, fused epilogues.
-#include "KernelTest.h"
 #include "kernels/matmul/Matmul.h"
+#include "KernelTest.h"
 #include "kernels/matmul/Tiles.h"
 #include <cmath>
 
@@ -20,11 +20,11 @@ std::string tensor(const Extents &shape, const std::string &type) {
 
 /// One matmul kernel in MLIR text.
 struct Product {
-  Extents x = {}, y = {}, z = {}; ///< of the matmul, after the optional transposes
+  Extents x = {}, y = {}, z = {};                           ///< of the matmul, after the optional transposes
   std::string type = "f32", attributes = "", epilogue = ""; ///< the epilogue reads %z, %c and defines %r
   std::string resultType = "";
-  Extents third = {};     ///< shape of %c; empty: there is none
-  Extents result = {};    ///< empty: z
+  Extents third = {};  ///< shape of %c; empty: there is none
+  Extents result = {}; ///< empty: z
   bool transposeX = false, transposeY = false, constantY = false;
   std::string storage = "";
 
@@ -38,8 +38,8 @@ struct Product {
       size_t axis = i + 2 < shape.size() ? i : i + 1 == shape.size() ? shape.size() - 2 : shape.size() - 1;
       perm += (i ? ", " : "") + std::to_string(axis);
     }
-    return "  " + to + " = gpuc.transpose " + from + " {perm = array<i64: " + perm + ">} : " +
-           tensor(swapped(shape), type) + " -> " + tensor(shape, type) + "\n";
+    return "  " + to + " = gpuc.transpose " + from + " {perm = array<i64: " + perm +
+           ">} : " + tensor(swapped(shape), type) + " -> " + tensor(shape, type) + "\n";
   }
   std::string text() const {
     Extents bufferX = transposeX ? swapped(x) : x, bufferY = transposeY ? swapped(y) : y;
@@ -61,13 +61,15 @@ struct Product {
       body += view("%a", "%xx", x);
     if (transposeY)
       body += view("%b", "%yy", y);
-    body += std::string("  %z = gpuc.matmul ") + (transposeX ? "%xx" : "%a") + ", " + (transposeY ? "%yy" : "%b") + " " +
-            attributes + " : " + tensor(x, type) + ", " + tensor(y, type) + " -> " + tensor(z, type) + "\n";
+    body += std::string("  %z = gpuc.matmul ") + (transposeX ? "%xx" : "%a") + ", " +
+            (transposeY ? "%yy" : "%b") + " " + attributes + " : " + tensor(x, type) + ", " +
+            tensor(y, type) + " -> " + tensor(z, type) + "\n";
     body += epilogue;
     std::string yielded = epilogue.empty() ? "%z" : "%r";
-    return "func.func @main(" + arguments + ") -> " + outType + " {\n" + constant + "  %o = gpuc.kernel \"matmul\" (" +
-           operands + ") -> " + outType + (storage.empty() ? "" : " attributes {storage = [" + storage + "]}") + " {\n" +
-           body + "  gpuc.yield " + yielded + " : " + outType + "\n  }\n  return %o : " + outType + "\n}\n";
+    return "func.func @main(" + arguments + ") -> " + outType + " {\n" + constant +
+           "  %o = gpuc.kernel \"matmul\" (" + operands + ") -> " + outType +
+           (storage.empty() ? "" : " attributes {storage = [" + storage + "]}") + " {\n" + body +
+           "  gpuc.yield " + yielded + " : " + outType + "\n  }\n  return %o : " + outType + "\n}\n";
   }
 };
 
@@ -98,7 +100,8 @@ protected:
   }
 };
 
-const char *const kTypes[] = {"f16", "bf16", "f32", "f64", "i8", "ui8", "i16", "ui16", "i32", "ui32", "i64", "ui64"};
+const char *const kTypes[] = {"f16", "bf16", "f32", "f64",  "i8",  "ui8",
+                              "i16", "ui16", "i32", "ui32", "i64", "ui64"};
 
 TEST_F(MatmulTest, MultipliesEveryTypeAtPrimeExtents) {
   for (const char *type : kTypes)
@@ -148,18 +151,25 @@ TEST_F(MatmulTest, FoldsBatchAxesIntoRows) {
   EXPECT_NE(units().find("kM = 60"), std::string::npos);
 }
 TEST_F(MatmulTest, FusesBiasAndGelu) {
-  std::string epilogue = "  %s = gpuc.binary add %z, %c : tensor<24x40xf16>, tensor<40xf16> -> tensor<24x40xf16>\n"
-                         "  %r = gpuc.unary gelu %s : tensor<24x40xf16> -> tensor<24x40xf16>\n";
+  std::string epilogue =
+      "  %s = gpuc.binary add %z, %c : tensor<24x40xf16>, tensor<40xf16> -> tensor<24x40xf16>\n"
+      "  %r = gpuc.unary gelu %s : tensor<24x40xf16> -> tensor<24x40xf16>\n";
   Product p{{24, 32}, {32, 40}, {24, 40}, "f16", "", epilogue};
   p.third = {40};
   run(p);
 }
 TEST_F(MatmulTest, FusesResidualAndCast) {
-  Product residual{{24, 33}, {33, 42}, {24, 42}, "f16", "",
-                   "  %r = gpuc.binary add %z, %c : tensor<24x42xf16>, tensor<24x42xf16> -> tensor<24x42xf16>\n"};
+  Product residual{
+      {24, 33},
+      {33, 42},
+      {24, 42},
+      "f16",
+      "",
+      "  %r = gpuc.binary add %z, %c : tensor<24x42xf16>, tensor<24x42xf16> -> tensor<24x42xf16>\n"};
   residual.third = {24, 42};
   run(residual);
-  Product cast{{24, 33}, {33, 42}, {24, 42}, "f16", "", "  %r = gpuc.cast %z : tensor<24x42xf16> -> tensor<24x42xf32>\n"};
+  Product cast{{24, 33}, {33, 42}, {24, 42},
+               "f16",    "",       "  %r = gpuc.cast %z : tensor<24x42xf16> -> tensor<24x42xf32>\n"};
   cast.resultType = "f32";
   run(cast);
 }
@@ -167,8 +177,13 @@ TEST_F(MatmulTest, WritesColumnMajorResults) {
   Product stored{{24, 16}, {16, 40}, {24, 40}, "f16"};
   stored.storage = "[1, 24]";
   run(stored);
-  Product transposed{{24, 16}, {16, 40}, {24, 40}, "f32", "",
-                     "  %r = gpuc.transpose %z {perm = array<i64: 1, 0>} : tensor<24x40xf32> -> tensor<40x24xf32>\n"};
+  Product transposed{
+      {24, 16},
+      {16, 40},
+      {24, 40},
+      "f32",
+      "",
+      "  %r = gpuc.transpose %z {perm = array<i64: 1, 0>} : tensor<24x40xf32> -> tensor<40x24xf32>\n"};
   transposed.result = {40, 24};
   run(transposed);
 }
@@ -218,13 +233,16 @@ TEST_F(MatmulTest, SelectionFitsTheTarget) {
     }
 }
 TEST_F(MatmulTest, RefusesOperandsThatAreNoViews) {
-  checkRefused("func.func @main(%x: tensor<4x3xf32>, %y: tensor<5x7xf32>) -> tensor<4x7xf32> {\n"
-               "  %o = gpuc.kernel \"matmul\" (%a = %x : tensor<4x3xf32>, %b = %y : tensor<5x7xf32>) -> tensor<4x7xf32> {\n"
-               "  %c = gpuc.concat %a, %a {axis = 1 : i64} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x6xf32>\n"
-               "  %s = gpuc.slice %c {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : tensor<4x6xf32> -> tensor<4x5xf32>\n"
-               "  %z = gpuc.matmul %s, %b : tensor<4x5xf32>, tensor<5x7xf32> -> tensor<4x7xf32>\n"
-               "  gpuc.yield %z : tensor<4x7xf32>\n  }\n  return %o : tensor<4x7xf32>\n}\n",
-               "no strided view");
+  checkRefused(
+      "func.func @main(%x: tensor<4x3xf32>, %y: tensor<5x7xf32>) -> tensor<4x7xf32> {\n"
+      "  %o = gpuc.kernel \"matmul\" (%a = %x : tensor<4x3xf32>, %b = %y : tensor<5x7xf32>) -> "
+      "tensor<4x7xf32> {\n"
+      "  %c = gpuc.concat %a, %a {axis = 1 : i64} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x6xf32>\n"
+      "  %s = gpuc.slice %c {starts = array<i64: 0, 0>, steps = array<i64: 1, 1>} : tensor<4x6xf32> -> "
+      "tensor<4x5xf32>\n"
+      "  %z = gpuc.matmul %s, %b : tensor<4x5xf32>, tensor<5x7xf32> -> tensor<4x7xf32>\n"
+      "  gpuc.yield %z : tensor<4x7xf32>\n  }\n  return %o : tensor<4x7xf32>\n}\n",
+      "no strided view");
 }
 TEST_F(MatmulTest, DescribesLibraryProducts) {
   auto find = [&](const Product &p) {
@@ -233,7 +251,11 @@ TEST_F(MatmulTest, DescribesLibraryProducts) {
     module->walk([&](KernelOp kernel) { library = libraryMatmul(kernel); });
     return library;
   };
-  Product p{{24, 32}, {32, 40}, {24, 40}, "f16", "",
+  Product p{{24, 32},
+            {32, 40},
+            {24, 40},
+            "f16",
+            "",
             "  %s = gpuc.binary add %z, %c : tensor<24x40xf16>, tensor<40xf16> -> tensor<24x40xf16>\n"
             "  %r = gpuc.unary relu %s : tensor<24x40xf16> -> tensor<24x40xf16>\n"};
   p.third = {40};
@@ -244,7 +266,8 @@ TEST_F(MatmulTest, DescribesLibraryProducts) {
   EXPECT_TRUE(library->problem.transposeB);
   EXPECT_EQ(library->problem.ldb, 32);
   EXPECT_EQ(library->bias, 2u);
-  Product gelu{{24, 32}, {32, 40}, {24, 40}, "f16", "", "  %r = gpuc.unary gelu %z : tensor<24x40xf16> -> tensor<24x40xf16>\n"};
+  Product gelu{{24, 32}, {32, 40}, {24, 40},
+               "f16",    "",       "  %r = gpuc.unary gelu %z : tensor<24x40xf16> -> tensor<24x40xf16>\n"};
   EXPECT_FALSE(find(gelu));
 }
 TEST_F(MatmulTest, CompilesForEveryArchitecture) {

@@ -31,6 +31,49 @@ TEST_F(GraphTest, ShapeArithmeticIsFolded) {
   EXPECT_HAS(text(), "tensor<6xf32>");
 }
 
+TEST_F(GraphTest, StorageTypesAreCastAndMovedOnly) {
+  TestModel m;
+  m.setOpset("", 25);
+  m.proto.mutable_opset_import()->DeleteSubrange(0, 1);
+  m.input("x", Proto::FLOAT8E5M2, {"2", "3"});
+  m.input("like", Proto::FLOAT8E8M0, {"1"});
+  m.ints("flat", {-1});
+  m.output("y");
+  m.output("z");
+  m.node("Identity", {"x"}, {"i"});
+  m.node("Transpose", {"i"}, {"t"});
+  m.node("Reshape", {"t", "flat"}, {"y"});
+  auto *cast = m.node("CastLike", {"y", "like"}, {"z"});
+  auto *round = cast->add_attribute();
+  round->set_name("round_mode");
+  round->set_type(onnx::AttributeProto::STRING);
+  round->set_s("nearest");
+  ASSERT_TRUE(import(m)) << errors;
+  EXPECT_HAS(text(), "-> (tensor<6xf8E5M2>");
+  EXPECT_HAS(text(), "{round = #gpuc<round_mode nearest>} : tensor<6xf8E5M2> -> tensor<6xf8E8M0FNU>");
+  m.node("Add", {"x", "x"}, {"a"}, "sum");
+  m.output("a");
+  EXPECT_FALSE(import(m));
+  EXPECT_HAS(errors, "has element type f8e5m2, which this operator does not take");
+}
+
+TEST_F(GraphTest, BatchNormalizationTrains) {
+  TestModel m;
+  m.input("x", Proto::FLOAT, {"2", "3", "5"});
+  for (const char *name : {"scale", "bias", "mean", "variance"})
+    m.input(name, Proto::FLOAT, {"3"});
+  for (const char *name : {"y", "running_mean", "running_variance"})
+    m.output(name);
+  auto *node = m.node("BatchNormalization", {"x", "scale", "bias", "mean", "variance"},
+                      {"y", "running_mean", "running_variance"});
+  EXPECT_FALSE(import(m));
+  EXPECT_HAS(errors, "training mode is only supported as training_mode=1 of version 14 and later");
+  TestModel::setInt(node, "training_mode", 1);
+  ASSERT_TRUE(import(m)) << errors;
+  EXPECT_EQ(count<ReduceOp>(), 2);
+  EXPECT_HAS(text(), "-> (tensor<2x3x5xf32>");
+}
+
 TEST_F(GraphTest, LocationsNameNodeAndOutput) {
   TestModel m = oneInput();
   m.node("Relu", {"x"}, {"y"}, "my_relu");

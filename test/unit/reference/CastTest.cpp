@@ -79,3 +79,19 @@ TEST(Cast, SubByteTypesArePackedLowFirst) {
 TEST(Cast, E8M0RoundsUpToAPowerOfTwo) {
   EXPECT_EQ(codes(f32({5}, {1, 1.25, 4, 0, kNaN}), DType::F8E8M0), (std::vector<int>{127, 128, 129, 0, 255}));
 }
+TEST(Cast, E8M0RoundsAsAsked) {
+  HostTensor x = f32({6}, {1, 1.25, 1.5, 1.75, 2, -1.25});
+  auto rounded = [&](RoundMode round) {
+    HostTensor t = cast(x, DType::F8E8M0, true, round).take();
+    return std::vector<int>(t.bytes(), t.bytes() + t.size());
+  };
+  EXPECT_EQ(rounded(RoundMode::Up), (std::vector<int>{127, 128, 128, 128, 128, 128}));
+  EXPECT_EQ(rounded(RoundMode::Down), (std::vector<int>{127, 127, 127, 127, 128, 127}));
+  EXPECT_EQ(rounded(RoundMode::Nearest), (std::vector<int>{127, 127, 128, 128, 128, 127}));
+}
+TEST(Cast, E8M0OutOfRange) {
+  HostTensor x =
+      make(DType::F64, {7}, {0, kInf, kNaN, 1e300, std::ldexp(1.5, 127), std::ldexp(1, -127), 1e-40});
+  EXPECT_EQ(codes(x, DType::F8E8M0), (std::vector<int>{0, 254, 255, 254, 254, 0, 0}));
+  EXPECT_EQ(codes(x, DType::F8E8M0, false), (std::vector<int>{255, 255, 255, 255, 255, 0, 255}));
+}

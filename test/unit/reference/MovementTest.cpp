@@ -18,6 +18,13 @@ TEST(Transpose, RotatesThreeAxes) {
   expectError(transpose(x, {0, 0, 1}), StatusCode::InvalidArgument, "twice");
   expectTensor(transpose(f32({}, {7}), {}), DType::F32, {}, {7});
 }
+TEST(Transpose, MovesPackedElements) {
+  for (DType t : {DType::U4, DType::F4E2M1}) {
+    HostTensor x = make(t, {2, 3}, {0, 1, 2, 3, 1, 0});
+    expectTensor(transpose(x, {1, 0}), t, {3, 2}, {0, 3, 1, 1, 2, 0});
+  }
+  expectTensor(transpose(make(DType::I2, {3, 1}, {-2, 1, -1}), {1, 0}), DType::I2, {1, 3}, {-2, 1, -1});
+}
 TEST(Transpose, WorksBeyondEightAxes) {
   HostTensor x = iota(DType::I8, {1, 2, 1, 2, 1, 1, 2, 1, 2, 1});
   auto y = transpose(x, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0});

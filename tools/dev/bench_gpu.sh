@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Checks and benchmarks on this machine's GPU. Needs NVIDIA's driver, a CUDA toolkit (NVRTC) and a python3 with torch,
+# torchvision, transformers, onnx, onnxscript and onnxruntime; nothing is downloaded.
+#
+#   bench_gpu.sh [--gpuc PATH] [--models DIR] [--out DIR] [--only STAGES] [--networks NAMES] [--batches LIST]
+#                [--ort-site DIR] [--onnx-data DIR] [--quick]
+#
+#   --gpuc PATH      the program (build/bin/gpuc)
+#   --models DIR     models out of packages, of test/e2e/fetch_models.py (build/models)
+#   --out DIR        results: check.json, results.json, benchmarks.md (build/gpu)
+#   --exported DIR   where exported networks are kept (build/exported)
+#   --only STAGES    of networks, packages, families, compile-cost, conformance, bench; all of them without it
+#   --networks NAMES of test/perf/networks.py
+#   --batches LIST   only these of each network's batch sizes
+#   --ort-site DIR   folder to import ONNX Runtime with its CUDA provider from
+#   --onnx-data DIR  backend/test/data of the onnx package (that of the installed one)
+#   --quick          batch 1, no torch.compile, short measurements
+# Environment: PYTHON, the interpreter (python3).
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+readonly root python=${PYTHON:-python3}
+
+die() { printf 'bench_gpu.sh: error: %s\n' "$*" >&2; exit 1; }
+
+gpuc=$root/build/bin/gpuc models=$root/build/models out=$root/build/gpu exported=$root/build/exported
+only=networks,packages,families,compile-cost,conformance,bench
+ort_site='' onnx_data='' quick=0 selection=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
+    --quick) quick=1; shift; continue ;;
+    -h | --help) sed -n '3,19p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; exit 0 ;;
+  esac
+  [ $# -ge 2 ] || die "$1 needs a value"
+  case $1 in
+    --gpuc) gpuc=$2 ;;
+    --models) models=$2 ;;
+    --out) out=$2 ;;
+    --exported) exported=$2 ;;
+    --only) only=$2 ;;
+    --networks | --batches) selection+=("$1" "$2") ;;
+    --ort-site) ort_site=$2 ;;
+    --onnx-data) onnx_data=$2 ;;
+    *) die "unknown option '$1'; --help lists them" ;;
+  esac
+  shift 2
+done
+[ -x "$gpuc" ] || die "'$gpuc' is no program: run ./dev build, or name it with --gpuc"
+"$python" -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null ||
+  die "'$python' has no torch that sees a GPU; name another interpreter with PYTHON"
+[ -n "$onnx_data" ] || onnx_data=$("$python" -c 'import onnx, os; print(os.path.join(os.path.dirname(onnx.__file__), "backend/test/data"))')
+# Toolkit libraries of torch's own packages, for a machine without a toolkit.
+wheels=$("$python" -c 'import glob, nvidia; print(":".join(d for p in nvidia.__path__ for d in glob.glob(p + "/*/lib")))' 2>/dev/null || true)
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$wheels
+mkdir -p "$out"
+
+wants() { case ,$only, in *,"$1",*) return 0 ;; *) return 1 ;; esac; }
+
+checks=() measuring=()
+for stage in ${only//,/ }; do
+  case $stage in
+    networks | packages | families | conformance | compile-cost) checks+=("$stage") ;;
+    bench) ;;
+    *) die "unknown stage '$stage'" ;;
+  esac
+done
+if [ $quick = 1 ]; then
+  selection+=(--batches 1)
+  measuring+=(--seconds 0.3)
+fi
+
+failed=0
+types=()
+if wants networks || wants compile-cost; then types+=(fp32); fi
+if wants bench; then types+=(fp16); fi
+if [ ${#types[@]} -gt 0 ]; then
+  "$python" "$root/test/perf/export_models.py" --out "$exported" --types "$(IFS=,; echo "${types[*]}")" "${selection[@]}" || failed=1
+fi
+if [ ${#checks[@]} -gt 0 ]; then
+  list=$(IFS=,; echo "${checks[*]}")
+  "$python" "$root/test/perf/check_models.py" --gpuc "$gpuc" --exported "$exported" --models "$models" --onnx-data "$onnx_data" \
+    --out "$out" --only "$list" "${selection[@]}" "${measuring[@]}" || failed=1
+fi
+if wants bench; then
+  peers=()
+  [ -z "$ort_site" ] || peers+=(--ort-site "$ort_site")
+  [ $quick = 0 ] || peers+=(--no-compile)
+  "$python" "$root/test/perf/bench_models.py" --gpuc "$gpuc" --exported "$exported" --out "$out" \
+    "${peers[@]}" "${selection[@]}" "${measuring[@]}" || failed=1
+  "$python" "$root/test/perf/make_table.py" "$out/results.json" "$out/benchmarks.md" || failed=1
+fi
+exit $failed

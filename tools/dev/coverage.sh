@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Line coverage of passes, ir, frontend and runtime under the unit tests, lit and the conformance cases on the reference
+# executor. Builds with clang's source-based coverage into build/coverage; prints the table of files and the total.
+#   coverage.sh [LEAST]     fails when the total is below LEAST percent (80)
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+least=${1:-80}
+folder=$build/coverage
+profiles=$folder/profiles
+readonly areas=(passes ir frontend runtime)
+
+say "building with coverage"
+configure "$folder" dev -DCMAKE_CXX_FLAGS="-fprofile-instr-generate -fcoverage-mapping" \
+  -DCMAKE_EXE_LINKER_FLAGS="-fprofile-instr-generate" -DGPUC_WERROR=OFF
+ninja -C "$folder"
+
+say "running the tests"
+rm -rf "$profiles"
+mkdir -p "$profiles"
+# %4m: at most four files for each program, merged as they are written.
+export LLVM_PROFILE_FILE="$profiles/%4m.profraw"
+unit_tests "$folder" >"$folder/unit.log" 2>&1 || say "some unit tests fail, see $folder/unit.log"
+lit_tool=$(sed -n 's/^GPUC_LIT:FILEPATH=//p' "$folder/CMakeCache.txt")
+"$lit_tool" -sv -j "$(nproc)" "$folder/test" >"$folder/lit.log" 2>&1 || say "some lit tests fail, see $folder/lit.log"
+"$folder/bin/gpuc-onnx-conformance" --data "$(onnx_data)" --device=reference \
+  --known-failures test/conformance/onnx/known-failures.txt >"$folder/conformance.log" 2>&1 ||
+  say "some conformance cases fail, see $folder/conformance.log"
+
+say "line coverage"
+llvm-profdata-22 merge -sparse "$profiles"/*.profraw -o "$folder/all.profdata"
+objects=()
+for program in "$folder"/bin/unit/* "$folder"/bin/gpuc "$folder"/bin/gpuc-opt "$folder"/bin/gpuc-onnx-conformance; do
+  [ -x "$program" ] && objects+=("-object=$program")
+done
+sources=()
+for area in "${areas[@]}"; do sources+=("$root/$area"); done
+llvm-cov-22 export -summary-only -instr-profile="$folder/all.profdata" "${objects[@]}" "${sources[@]}" >"$folder/summary.json" 2>"$folder/llvm-cov.log"
+"$python" - "$folder/summary.json" "$root" "$least" <<'PYTHON'
+import json
+import sys
+from collections import defaultdict
+
+files = json.load(open(sys.argv[1]))["data"][0]["files"]
+root, least = sys.argv[2] + "/", float(sys.argv[3])
+areas = defaultdict(lambda: [0, 0])
+print(f"{'file':<56}{'lines':>8}{'covered':>9}{'%':>8}")
+for entry in sorted(files, key=lambda entry: entry["filename"]):
+    name, lines = entry["filename"].removeprefix(root), entry["summary"]["lines"]
+    print(f"{name:<56}{lines['count']:>8}{lines['covered']:>9}{lines['percent']:>8.1f}")
+    for key in (name.split("/")[0], "total"):
+        areas[key][0] += lines["count"]
+        areas[key][1] += lines["covered"]
+print()
+for area, (count, covered) in sorted(areas.items(), key=lambda item: (item[0] == "total", item[0])):
+    print(f"{area:<56}{count:>8}{covered:>9}{100 * covered / max(count, 1):>8.1f}")
+count, covered = areas["total"]
+if 100 * covered < least * count:
+    sys.exit(f"coverage.sh: error: line coverage is below {least} %")
+PYTHON
