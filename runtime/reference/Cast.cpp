@@ -48,9 +48,9 @@ double decode(const SmallFloat &f, uint8_t code) {
   if (f.isFnuz && code == f.nan)
     return NAN;
   if (f.hasInfinity && magnitude >= 0x7c)
-    return magnitude == 0x7c ? (negative ? -INFINITY : INFINITY) : NAN;
+    return std::copysign(magnitude == 0x7c ? INFINITY : NAN, negative ? -1.0 : 1.0);
   if (!f.isFnuz && f.nan == 0x7f && magnitude == 0x7f)
-    return NAN;
+    return std::copysign(NAN, negative ? -1.0 : 1.0);
   int exponent = magnitude >> f.mantissaBits, fraction = magnitude & ((1 << f.mantissaBits) - 1);
   double v = exponent == 0 ? std::ldexp(fraction, 1 - f.bias - f.mantissaBits)
                            : std::ldexp(fraction + (1 << f.mantissaBits), exponent - f.bias - f.mantissaBits);
