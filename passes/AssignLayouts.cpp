@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Chooses storage layouts of kernel results: channels-last around convolutions, row-major elsewhere.
+#include "analysis/ReaderStrides.h"
 #include "gpuc/IR/OpClasses.h"
 #include "gpuc/IR/Storage.h"
 #include "gpuc/IR/StridedView.h"
@@ -26,6 +27,14 @@ bool wantsChannelsLast(Value tensor, int64_t group) {
   int64_t vector = kVectorBytes * 8 / bitWidth(dtypeOf(tensor));
   bool depthwise = perGroup == 1 && channels > 1;
   return (depthwise ? channels : perGroup) % vector == 0;
+}
+
+/// Equal but for axes of one element, whose strides say nothing.
+bool sameLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] > 1 && a[i] != b[i])
+      return false;
+  return true;
 }
 
 bool isWindowOp(Operation *op) { return isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op); }
@@ -76,8 +85,7 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
 
   static bool isChannelsLast(Value value) {
     auto shape = shapeOf(value);
-    return shape.size() >= 3 && !isRowMajor(value) &&
-           storageStrides(value) == channelsLastStrides(shape);
+    return shape.size() >= 3 && !isRowMajor(value) && sameLayout(shape, storageStrides(value), channelsLastStrides(shape));
   }
 
   void chooseStorage(KernelOp kernel) {
@@ -90,13 +98,21 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
       if (root && isa<ConvOp, ConvTransposeOp>(root))
         channelsLast = result.getType() == root->getResult(0).getType() || shape == shapeOf(root->getResult(0));
       // Spatial sizes of one element make both layouts equal; leave those alone unless asked for.
-      channelsLast &= wantsChannelsLast(result, 1);
+      channelsLast &= wantsChannelsLast(result, 1) && readersFollow(result, channelsLastStrides(shape));
       channelsLast |= readersWantChannelsLast(result);
       if (!channelsLast)
         channelsLast = followsOperand(kernel, result);
       if (channelsLast)
         kernel.setStorageStrides(unsigned(i), channelsLastStrides(shape));
     }
+  }
+
+  /// No reader of the value would need a copy of it: roots read their operands through strides.
+  static bool readersFollow(Value value, llvm::ArrayRef<int64_t> strides) {
+    return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+      auto kernel = dyn_cast<KernelOp>(use.getOwner());
+      return !kernel || canFollow(kernel, use.getOperandNumber(), strides);
+    });
   }
 
   /// Pooling and pointwise kernels keep the layout of their largest operand.
@@ -117,11 +133,19 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
   }
 
   void chooseStorage(ConcatOp concat) {
+    Value result = concat.getY();
+    if (shapeOf(result).size() < 3)
+      return;
+    auto strides = channelsLastStrides(shapeOf(result));
     int64_t channelsLast = 0, other = 0;
     for (Value input : concat.getInputs())
       (isChannelsLast(input) ? channelsLast : other) += tensorType(input).getNumElements();
-    if (channelsLast > other && !isReturned(concat.getY()))
-      concat->setAttr(kStorageAttr, DenseI64ArrayAttr::get(&getContext(), channelsLastStrides(shapeOf(concat.getY()))));
+    if (channelsLast <= other || isReturned(result))
+      return;
+    // Parts at odd channels would have to be copied; row by row their producers can write them in place.
+    bool inPlace = partsAreAligned(concat, strides) || !partsAreAligned(concat, rowMajorStrides(shapeOf(result)));
+    if (inPlace || readersWantChannelsLast(result))
+      concat->setAttr(kStorageAttr, DenseI64ArrayAttr::get(&getContext(), strides));
   }
 
   /// Readers that need strides (everything without a prologue) must be able to follow their views over the chosen storage.
@@ -145,7 +169,7 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
       // A convolution reads any strides, but slowly when whole channel vectors could be loaded.
       bool plain = isa<BlockArgument>(operand);
       if (i == 0 && isa<ConvOp, ConvTransposeOp>(root) && plain && wantsChannelsLast(base, groupOf(root)) && isRowMajor(base) &&
-          storageStrides(base) != channelsLastStrides(shapeOf(base))) {
+          !sameLayout(shapeOf(base), storageStrides(base), channelsLastStrides(shapeOf(base)))) {
         copy = true;
         wanted = channelsLastStrides(shapeOf(base));
       }

@@ -67,9 +67,38 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
     Value result;
     if (ElementsAttr constant = getConstant(current); constant && element == narrow)
       result = narrowConstant(constant, current.getLoc(), builder);
+    else if (element == narrow && narrow.isF16() && mayBeHuge(current))
+      result = saturatingCast(current, builder);
     else
       result = CastOp::create(builder, current.getLoc(), current, element);
     return casts[key] = result;
+  }
+
+  /// A finite constant that the narrow type would turn into an infinity.
+  bool isHugeConstant(Value v) const {
+    auto splat = narrow.isF16() ? matchScalar(v) : std::nullopt;
+    return splat && std::isfinite(*splat) && std::abs(*splat) > kLargestHalf;
+  }
+  /// The value comes from arithmetic with such a constant: an additive mask of -1e9, say.
+  bool mayBeHuge(Value v, int depth = 0) const {
+    Operation *op = v.getDefiningOp();
+    if (isHugeConstant(v))
+      return true;
+    if (!op || depth > 6 || !(isPointwiseOp(op) || isMovementOp(op)))
+      return false;
+    return llvm::any_of(op->getOperands(), [&](Value operand) { return mayBeHuge(operand, depth + 1); });
+  }
+  /// Finite numbers beyond the range become the largest: a row of such masks must not turn into a row of -inf, whose softmax is NaN.
+  Value saturatingCast(Value v, OpBuilder &builder) {
+    Location loc = v.getLoc();
+    auto bound = [&](double value) -> Value {
+      auto type = RankedTensorType::get({}, builder.getF32Type());
+      return ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getF32FloatAttr(float(value))));
+    };
+    Value low = BinaryOp::create(builder, loc, BinaryKind::Max, v, bound(-kLargestHalf));
+    Value inside = BinaryOp::create(builder, loc, BinaryKind::Min, low, bound(kLargestHalf));
+    Value infinite = UnaryOp::create(builder, loc, UnaryKind::IsInf, v, 1.0, 1.0);
+    return CastOp::create(builder, loc, SelectOp::create(builder, loc, infinite, v, inside), narrow);
   }
 
   /// Finite numbers beyond the type's range become its largest; infinities stay.
@@ -98,8 +127,13 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
     if (auto cast = dyn_cast<CastOp>(op)) {
       if (isa<Float8E8M0FNUType>(elementTypeOf(cast.getX())) || isa<Float8E8M0FNUType>(elementTypeOf(cast.getY())))
         return "powers of two reach further than the narrow type";
-      return isa<FloatType>(elementTypeOf(cast.getX())) ? "" : "an integer may have more digits than the narrow type";
+      Type from = elementTypeOf(cast.getX());
+      if (isa<FloatType>(from) || from.getIntOrFloatBitWidth() <= 8) // 8 bits fit both types' digits
+        return "";
+      return "an integer may have more digits than the narrow type";
     }
+    if (isPointwiseOp(op) && !isa<CastOp>(op) && llvm::any_of(op->getOperands(), [&](Value v) { return isHugeConstant(v); }))
+      return "a constant is beyond the narrow type's range";
     if (auto unary = dyn_cast<UnaryOp>(op)) {
       switch (unary.getKind()) {
       case UnaryKind::Exp: case UnaryKind::Log: case UnaryKind::Sqrt: case UnaryKind::Rsqrt: case UnaryKind::Reciprocal:
@@ -136,7 +170,9 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
       return;
     llvm::StringRef reason = islandReason(op);
     bool island = !reason.empty();
-    if (!island && (isPointwiseOp(op) || isMovementOp(op) || isa<ReduceOp>(op))) {
+    // Products round their operands anyway; everything else follows what it reads.
+    bool contraction = isa<MatmulOp, ConvOp, ConvTransposeOp, AttentionOp>(op);
+    if (!island && !contraction) {
       // The widest operand decides, so that small statistics stay exact and large tensors stay narrow.
       int64_t narrowElements = -1, islandElements = -1;
       for (Value operand : op->getOperands()) {
@@ -151,17 +187,24 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
     OpBuilder builder(op);
     Operation *copy = builder.clone(*op);
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      if (isF32(operand))
-        copy->setOperand(i, as(operand, element, builder));
+      if (isF32(operand)) {
+        // A bias of attention may have any float type: one that was kept in f32 for its range stays.
+        bool keep = isa<AttentionOp>(op) && i == 3 && isIslandValue(operand);
+        copy->setOperand(i, as(operand, keep ? Type(Float32Type::get(context)) : element, builder));
+      }
     // Comparisons and predicates keep their type.
     for (auto [was, now] : llvm::zip(op->getResults(), copy->getResults()))
       if (isF32(was))
         now.setType(cast<RankedTensorType>(was.getType()).clone(element));
+    // What a norm gives is of moderate size again: islands end there.
+    bool ends = island && isa<SoftmaxOp, LayerNormOp, RmsNormOp, GroupNormOp>(op);
     for (auto [was, now] : llvm::zip(op->getResults(), copy->getResults()))
-      if (isF32(was))
-        converted[was] = now;
-      else
+      if (!isF32(was))
         was.replaceAllUsesWith(now);
+      else if (ends)
+        converted[was] = CastOp::create(builder, op->getLoc(), now, narrow).getY();
+      else
+        converted[was] = now;
     if (!reason.empty() && !isa<CastOp>(op))
       remark::analysis(op->getLoc(), remark::RemarkOpts::name("KeptInF32").category("precision")) << reason.str();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Concatenations that cost nothing: producers write into the result's storage.
-#include "gpuc/IR/OpClasses.h"
+#include "analysis/ReaderStrides.h"
 #include "gpuc/IR/Storage.h"
 #include "gpuc/IR/Types.h"
 #include "gpuc/Passes/Passes.h"
@@ -15,9 +15,6 @@ namespace gpuc {
 
 namespace {
 
-/// Vector stores of the producers need this alignment of their part.
-constexpr int64_t kPartAlignment = 16;
-
 struct ElideConcats : impl::ElideConcatsBase<ElideConcats> {
   void runOnOperation() override {
     for (auto concat : llvm::to_vector(getOperation().getOps<ConcatOp>()))
@@ -27,41 +24,28 @@ struct ElideConcats : impl::ElideConcatsBase<ElideConcats> {
 
   bool elide(ConcatOp concat) {
     auto strides = storageStrides(concat.getY());
-    int64_t axis = concat.getAxis(), offset = 0;
-    int64_t bits = bitWidth(dtypeOf(concat.getY()));
-    llvm::SmallPtrSet<Operation *, 8> seen;
+    auto readByKernels = [](Value v) { return llvm::all_of(v.getUsers(), [](Operation *user) { return isa<KernelOp>(user); }); };
+    if (bitWidth(dtypeOf(concat.getY())) < 8 || tensorType(concat.getY()).getNumElements() == 0 ||
+        !partsAreAligned(concat, strides) || !readByKernels(concat.getY()))
+      return false;
     for (Value input : concat.getInputs()) {
-      auto kernel = input.getDefiningOp<KernelOp>();
-      if (!kernel || offset * strides[axis] * bits / 8 % kPartAlignment != 0)
+      if (!input.getDefiningOp<KernelOp>())
         return false;
-      // One part of one concat, read row by row wherever it is read; the reader's strides follow automatically.
+      // One part of one concatenation, not returned; its other readers follow the strides it gets.
       unsigned owners = 0;
       for (OpOperand &use : input.getUses()) {
+        auto reader = dyn_cast<KernelOp>(use.getOwner());
         owners += isa<ConcatOp>(use.getOwner());
-        if (!isa<ConcatOp, KernelOp>(use.getOwner()))
-          return false;
-        if (auto reader = dyn_cast<KernelOp>(use.getOwner()); reader && !canFollow(reader, use.getOperandNumber(), strides))
+        if (reader ? !canFollow(reader, use.getOperandNumber(), strides) : !isa<ConcatOp>(use.getOwner()))
           return false;
       }
       if (owners != 1)
         return false;
-      offset += shapeOf(input)[axis];
     }
     for (Value input : concat.getInputs())
       input.getDefiningOp<KernelOp>().setStorageStrides(cast<OpResult>(input).getResultNumber(), strides);
     concat.setElided(true);
     concat->setAttr(kStorageAttr, DenseI64ArrayAttr::get(&getContext(), strides));
-    return true;
-  }
-
-  /// Readers with a prologue take any strides; of the others only those that read the part without a reshape in between are sure to.
-  static bool canFollow(KernelOp reader, unsigned operand, llvm::ArrayRef<int64_t>) {
-    Operation *root = reader.getRoot();
-    if (!root)
-      return true;
-    for (Operation *user : reader.getBody().getArgument(operand).getUsers())
-      if (isa<ReshapeOp>(user))
-        return false;
     return true;
   }
 

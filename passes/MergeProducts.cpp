@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Horizontal fusion: products of one operand with several constant matrices become one.
 #include "analysis/Match.h"
+#include "gpuc/IR/OpClasses.h"
 #include "gpuc/Passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -55,6 +56,15 @@ ElementsAttr concatColumns(llvm::ArrayRef<HostTensor> parts, MLIRContext *contex
   return toElementsAttr(all, context);
 }
 
+/// What added to any number gives that number, -0 included.
+HostTensor minusZeros(DType dtype, int64_t count) {
+  HostTensor zeros(dtype, {count});
+  int64_t width = bitWidth(dtype) / 8;
+  for (int64_t i = 0; i < count; ++i)
+    zeros.mutableBytes()[(i + 1) * width - 1] = 0x80; // the sign, little-endian
+  return zeros;
+}
+
 struct MergeProducts : impl::MergeProductsBase<MergeProducts> {
   void runOnOperation() override {
     llvm::MapVector<Value, llvm::SmallVector<Branch>> byOperand;
@@ -62,8 +72,43 @@ struct MergeProducts : impl::MergeProductsBase<MergeProducts> {
       if (auto branch = matchBranch(product))
         byOperand[product.getX()].push_back(*branch);
     for (auto &[x, branches] : byOperand)
-      if (branches.size() > 1)
+      if (branches.size() > 1 && savesLaunches(branches))
         merge(x, branches);
+  }
+
+  /// A slice of a product can't have an epilogue: what each product would have taken in becomes a kernel, once for branches that meet.
+  static bool savesLaunches(llvm::ArrayRef<Branch> branches) {
+    llvm::DenseMap<Operation *, unsigned> groupOf;
+    llvm::SmallDenseSet<unsigned> groups;
+    for (auto [i, branch] : llvm::enumerate(branches)) {
+      Value value = Branch(branch).result();
+      unsigned group = i;
+      bool computes = false;
+      llvm::SmallVector<Operation *> path;
+      while (true) {
+        if (llvm::any_of(value.getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); }))
+          computes = true;
+        auto next = llvm::find_if(value.getUsers(), [&](Operation *user) {
+          return isPointwiseOp(user) ||
+                 (isa<ReshapeOp, TransposeOp>(user) && value.hasOneUse());
+        });
+        if (next == value.getUsers().end() || path.size() > 16)
+          break;
+        Operation *user = *next;
+        computes |= isPointwiseOp(user);
+        path.push_back(user);
+        if (auto met = groupOf.find(user); met != groupOf.end()) {
+          group = met->second;
+          break;
+        }
+        value = user->getResult(0);
+      }
+      for (Operation *op : path)
+        groupOf[op] = group;
+      if (computes)
+        groups.insert(group);
+    }
+    return 1 + groups.size() <= branches.size();
   }
 
   void merge(Value x, llvm::ArrayRef<Branch> branches) {
@@ -80,7 +125,7 @@ struct MergeProducts : impl::MergeProductsBase<MergeProducts> {
     for (Branch b : branches) {
       weights.push_back(toHostTensor(getConstant(b.product.getY())));
       int64_t columns = weights.back().shape()[1];
-      biases.push_back(b.bias ? toHostTensor(getConstant(b.bias)).reshaped({columns}) : HostTensor(weights.back().dtype(), {columns}));
+      biases.push_back(b.bias ? toHostTensor(getConstant(b.bias)).reshaped({columns}) : minusZeros(weights.back().dtype(), columns));
     }
     Location loc = builder.getFusedLoc(locations);
     Value w = ConstantOp::create(builder, loc, concatColumns(weights, context));

@@ -55,11 +55,15 @@ struct SafeSoftmax : OpRewritePattern<SelectOp> {
   }
 };
 
-/// A reduction without kept axes below at most a few pointwise ops of its own shape.
+/// A reduction whose result has lost its axes, below at most a few pointwise ops of that shape.
 ReduceOp reductionBelow(Value v, int depth = 0) {
   Operation *op = v.getDefiningOp();
   if (auto reduce = dyn_cast_or_null<ReduceOp>(op))
     return reduce.getKeepdims() ? ReduceOp() : reduce;
+  if (auto reshape = dyn_cast_or_null<ReshapeOp>(op)) {
+    auto reduce = reshape.getX().getDefiningOp<ReduceOp>();
+    return reduce && reduce.getKeepdims() ? reduce : ReduceOp();
+  }
   if (!isa_and_nonnull<UnaryOp, BinaryOp>(op) || depth > 6)
     return {};
   for (Value operand : op->getOperands())
@@ -83,6 +87,8 @@ struct KeepReducedAxes : OpRewritePattern<ReshapeOp> {
     if (!reduce || shapeOf(op.getY()) != llvm::ArrayRef<int64_t>(keptShape(reduce)))
       return rewriter.notifyMatchFailure(op, "the reshape does not put reduced axes back");
     if (op.getX() == reduce.getY()) {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPoint(reduce); // before every reader
       auto kept = ReduceOp::create(rewriter, reduce.getLoc(), op.getType(), reduce.getKindAttr(), reduce.getX(), reduce.getAxesAttr(),
                                    rewriter.getBoolAttr(true));
       rewriter.replaceOp(op, kept.getY());
@@ -92,14 +98,19 @@ struct KeepReducedAxes : OpRewritePattern<ReshapeOp> {
       return success();
     }
     Operation *inner = op.getX().getDefiningOp();
+    if (!isa<UnaryOp, BinaryOp>(inner))
+      return rewriter.notifyMatchFailure(op, "two reshapes in a row are folded");
+    for (Value operand : inner->getOperands())
+      if (shapeOf(operand) != shapeOf(op.getX()) && tensorType(operand).getNumElements() != 1)
+        return rewriter.notifyMatchFailure(op, "an operand broadcasts along the reduction's axes");
     llvm::SmallVector<Value> operands;
     for (Value operand : inner->getOperands()) {
-      if (shapeOf(operand) == shapeOf(op.getX()))
+      if (!operands.empty() && operand == inner->getOperand(0)) // a square stays one
+        operands.push_back(operands[0]);
+      else if (shapeOf(operand) == shapeOf(op.getX()))
         operands.push_back(ReshapeOp::create(rewriter, op.getLoc(), operand, shapeOf(op.getY())));
-      else if (tensorType(operand).getNumElements() == 1)
-        operands.push_back(ReshapeOp::create(rewriter, op.getLoc(), operand, llvm::ArrayRef<int64_t>{}));
       else
-        return rewriter.notifyMatchFailure(op, "an operand broadcasts along the reduction's axes");
+        operands.push_back(ReshapeOp::create(rewriter, op.getLoc(), operand, llvm::ArrayRef<int64_t>{}));
     }
     Operation *outer = rewriter.clone(*inner);
     outer->setOperands(operands);
@@ -147,6 +158,7 @@ struct RemoveInfiniteBound : OpRewritePattern<BinaryOp> {
 
 void populateReductionForms(RewritePatternSet &patterns) {
   patterns.add<KeepReducedAxes, MeanFromSum, RemoveInfiniteBound>(patterns.getContext());
+  ReshapeOp::getCanonicalizationPatterns(patterns, patterns.getContext());
 }
 void populateSoftmaxForms(RewritePatternSet &patterns) {
   patterns.add<SoftmaxFromExp, SafeSoftmax>(patterns.getContext());

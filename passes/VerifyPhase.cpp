@@ -23,6 +23,11 @@ struct VerifyPhase : impl::VerifyPhaseBase<VerifyPhase> {
       return signalPassFailure();
     }
     bool kernels = phase == "kernels" || phase == "memory";
+    for (Type type : getOperation().getArgumentTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor || !tensor.hasStaticShape()) {
+        getOperation().emitError() << "phase '" << phase << "' needs static shapes, got argument type " << type;
+        return signalPassFailure();
+      }
     for (Operation &op : getOperation().getBody().front()) {
       if (failed(kernels ? checkKernelProgram(&op) : checkGraph(&op)))
         return signalPassFailure();
@@ -64,9 +69,76 @@ struct VerifyPhase : impl::VerifyPhaseBase<VerifyPhase> {
         if (offset != kReturnedOffset && (offset < 0 || offset + bytes > arena.getInt()))
           return kernel.emitError() << "a result at offset " << offset << " with " << bytes
                                     << " bytes does not fit the arena of " << arena.getInt();
+        if (offset == kReturnedOffset && !isReturned(result))
+          return kernel.emitError("a result without an arena offset must be returned");
       }
     }
+    return checkOverlaps();
+  }
+
+  /// The function returns the value or a reshape of it.
+  static bool isReturned(Value value) {
+    return llvm::any_of(value.getUsers(), [](Operation *user) {
+      return isa<func::ReturnOp>(user) || (isa<ReshapeOp>(user) && isReturned(user->getResult(0)));
+    });
+  }
+
+  struct Interval {
+    KernelOp kernel;
+    Value value;
+    ConcatOp owner;          ///< the elided concatenation that the value is a part of
+    int64_t begin, end;      ///< bytes of the arena
+    int first, last;         ///< program positions
+  };
+
+  /// The position of the last read, through concatenations and aliases.
+  int lastRead(Value value, const llvm::DenseMap<Operation *, int> &position) {
+    int last = -1;
+    for (Operation *user : value.getUsers()) {
+      last = std::max(last, position.lookup(user));
+      if (isa<ConcatOp, ReshapeOp>(user))
+        last = std::max(last, lastRead(user->getResult(0), position));
+    }
+    return last;
+  }
+
+  /// Values alive at one time lie apart, unless they are parts of one concatenation or one is written over the other element by element.
+  LogicalResult checkOverlaps() {
+    llvm::DenseMap<Operation *, int> position;
+    int at = 0;
+    for (Operation &op : getOperation().getBody().front())
+      position[&op] = at++;
+    std::vector<Interval> intervals;
+    for (auto kernel : getOperation().getOps<KernelOp>())
+      for (auto [offset, result] : llvm::zip(*kernel.getOffsets(), kernel.getResults())) {
+        int64_t bytes = byteSize(dtypeOf(result), storageExtent(shapeOf(result), storageStrides(result)));
+        if (offset == kReturnedOffset || bytes == 0)
+          continue;
+        Interval v{kernel, result, {}, offset, offset + bytes, position[kernel], 0};
+        v.last = std::max(v.first, lastRead(result, position));
+        for (Operation *user : result.getUsers())
+          if (auto concat = dyn_cast<ConcatOp>(user))
+            v.owner = concat;
+        intervals.push_back(v);
+      }
+    for (auto [i, a] : llvm::enumerate(intervals))
+      for (Interval &b : llvm::MutableArrayRef(intervals).drop_front(i + 1)) {
+        bool apart = a.end <= b.begin || b.end <= a.begin || a.last < b.first || b.last < a.first;
+        if (apart || (a.owner && a.owner == b.owner) || isInPlace(a, b))
+          continue;
+        return b.kernel.emitError() << "a result at offset " << b.begin << " lies in memory of another value that is still alive";
+      }
     return success();
+  }
+
+  /// `b` overwrites its operand `a`, or the concatenation that `a` is part of, which nobody reads later.
+  static bool isInPlace(Interval &a, Interval &b) {
+    if (b.first != a.last || b.kernel.getRoot())
+      return false;
+    return llvm::any_of(b.kernel.getInputs(), [&](Value input) {
+      bool same = input == a.value || (a.owner && input == a.owner.getY());
+      return same && input.getType() == b.value.getType() && storageStrides(input) == storageStrides(b.value);
+    });
   }
 };
 

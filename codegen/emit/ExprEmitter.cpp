@@ -187,10 +187,10 @@ std::string ExprEmitter::Impl::load(BlockArgument argument, const BufferAccess &
     bool packed = access.elementBits < 8;
     if (!packed || multiple * access.elementBits >= 8) {
       std::string name = "ld" + std::to_string(counter++);
-      std::string function =
-          packed ? "ldPackedLanes<" + std::to_string(multiple * access.elementBits / 8) + ">"
-                 : std::string("ldLanes") + (access.readOnlyConstant ? "Nc" : "") + "<" +
-                       std::to_string(multiple) + ">";
+      std::string function = packed
+                                 ? "ldPackedLanes<" + std::to_string(multiple * access.elementBits / 8) + ">"
+                                 : std::string("ldLanes") + (access.readOnlyConstant ? "Nc" : "") + "<" +
+                                       std::to_string(multiple) + ">";
       std::string address = access.pointer + (packed ? ", " : " + (") + print(base) + (packed ? "" : ")");
       std::string statement = type + " " + name + "[" + std::to_string(lanes) + "];\n";
       statement += function + "(" + name + ", " + address + (guard.empty() ? "" : ", " + guard) + ");\n";
@@ -202,8 +202,8 @@ std::string ExprEmitter::Impl::load(BlockArgument argument, const BufferAccess &
   perLane = lanes > 1 && (offset.lane != 0 || atomsPerLane);
   std::string element;
   if (access.elementBits < 8)
-    element = std::string(access.readOnlyConstant ? "ldPackedNc<" : "ldPacked<") + type + ">(" + access.pointer +
-              ", " + print(offset) + ")";
+    element = std::string(access.readOnlyConstant ? "ldPackedNc<" : "ldPacked<") + type + ">(" +
+              access.pointer + ", " + print(offset) + ")";
   else
     element = access.readOnlyConstant ? "ldElementNc(" + access.pointer + " + (" + print(offset) + "))"
                                       : access.pointer + "[" + print(offset) + "]";
@@ -227,8 +227,8 @@ std::string ExprEmitter::Impl::storeStatement(const BufferAccess &access, const 
       fail(kernel, "a thread must write whole bytes of a result of type " + access.elementType);
       return "";
     }
-    return "stPackedLanes<" + std::to_string(bytes) + ">(" + access.pointer + ", " + print(base) + ", " + array +
-           ");\n";
+    return "stPackedLanes<" + std::to_string(bytes) + ">(" + access.pointer + ", " + print(base) + ", " +
+           array + ");\n";
   }
   if (offset.lane == 1 && !context.isPerLane(base))
     return "stLanes<" + std::to_string(vectorWidth(access, base)) + ">(" + access.pointer + " + (" +
@@ -344,10 +344,13 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitStored(Value value, ArrayRef<In
   std::string storage = storageTypeName(elementTypeOf(value));
   Operation *op = value.getDefiningOp();
   if (auto cast = dyn_cast_or_null<CastOp>(op); cast && !bound.contains(value)) {
-    bool outer = std::exchange(raw, false);
+    Type from = elementTypeOf(cast.getX()), to = elementTypeOf(value);
+    bool same = from == to && isStorageType(to); // then every code stays as it is
+    bool outer = std::exchange(raw, same);
     Scalar x = operand(value, cast.getX(), coords);
     raw = outer;
-    Type from = elementTypeOf(cast.getX()), to = elementTypeOf(value);
+    if (same)
+      return x;
     std::string text = x.text;
     if ((from.isF16() || from.isBF16()) && (!isa<FloatType>(to) || isStorageType(to)))
       text = "cast<" + storageTypeName(from) + ">(" + text + ")";
@@ -438,9 +441,9 @@ std::string ExprEmitter::Impl::table(StringRef elementType, ArrayRef<std::string
   if (!known.empty())
     return known;
   known = tablePrefix + std::to_string(tableNames.size() - 1);
-  tables +=
-      ("alignas(16) __device__ const " + elementType + " " + known + "[" + Twine(values.size()) + "] = {" + body + "};\n")
-          .str();
+  tables += ("alignas(16) __device__ const " + elementType + " " + known + "[" + Twine(values.size()) +
+             "] = {" + body + "};\n")
+                .str();
   return known;
 }
 

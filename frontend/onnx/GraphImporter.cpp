@@ -206,17 +206,19 @@ void GraphImporter::importNode(const onnx::NodeProto &written, Scope &scope) {
 
   size_t before = found.size();
   const onnx::NodeProto &node = scope.frame.function ? resolveAttributes(written, scope.frame) : written;
-  if (found.size() != before || giveUp || !inputsUsable(node, scope))
+  if (found.size() != before || giveUp)
     return poisonOutputs(node, scope);
-  if (const onnx::FunctionProto *function = index.findFunction(node))
-    return importCall(*function, node, scope);
+  const onnx::FunctionProto *function = index.findFunction(node);
   llvm::StringRef domain = canonicalDomain(node.domain());
   int64_t opset = ModelIndex::opsetOf(scope.frame.opsets, domain);
-  const OpEntry *entry = registry.find(domain, node.op_type(), int(std::min<int64_t>(opset, INT_MAX)));
-  if (!entry) {
+  const OpEntry *entry = function ? nullptr : registry.find(domain, node.op_type(), int(std::min<int64_t>(opset, INT_MAX)));
+  // An unknown operator is reported also where an earlier failure left it without inputs.
+  if (!function && !entry)
     report(node, 0, locationOf(node, scope.frame), whyUnsupported(node, opset));
+  if ((!function && !entry) || !inputsUsable(node, scope))
     return poisonOutputs(node, scope);
-  }
+  if (function)
+    return importCall(*function, node, scope);
   callHandler(*entry, node, scope);
 }
 

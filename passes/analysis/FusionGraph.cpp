@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Greedy clustering of core ops into kernels.
 #include "FusionGraph.h"
+#include "ReaderStrides.h"
 #include "gpuc/IR/OpClasses.h"
+#include "gpuc/IR/Storage.h"
 #include "gpuc/IR/StridedView.h"
 #include "gpuc/IR/Types.h"
 #include "llvm/ADT/STLExtras.h"
@@ -186,6 +188,10 @@ void FusionGraph::visitConcat(Operation *op) {
       return u >= 0 && clusters[u].concat;
     });
   }
+  auto concat = cast<ConcatOp>(op);
+  auto shape = shapeOf(concat.getY());
+  allOwned &= partsAreAligned(concat, rowMajorStrides(shape)) ||
+              (shape.size() >= 3 && partsAreAligned(concat, channelsLastStrides(shape)));
   int c = newCluster(op);
   if (allOwned && anyRoot)
     clusters[c].concat = op;

@@ -4,9 +4,7 @@
 #include "gpuc/Runtime/CudaDevice.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Target/Target.h"
-#if GPUC_HAS_SIM
 #include "gpuc/Runtime/SimDevice.h"
-#endif
 
 namespace gpuc {
 
@@ -18,7 +16,6 @@ static std::string gibibytes(uint64_t bytes) {
 static constexpr std::string_view kSimArch = "sm_90a";
 
 static Result<std::shared_ptr<Device>> openSim(std::string_view arch, const DeviceOptions &options) {
-#if GPUC_HAS_SIM
   if (!findArch(arch)) {
     std::string known;
     for (const Target *t : defaultTargets())
@@ -37,9 +34,6 @@ static Result<std::shared_ptr<Device>> openSim(std::string_view arch, const Devi
   if (!device)
     return device.status();
   return std::shared_ptr<Device>(device.take());
-#else
-  return unsupported("this program was built without the simulator");
-#endif
 }
 
 static Result<std::shared_ptr<Device>> openCuda(int ordinal, const DeviceOptions &options) {
@@ -62,10 +56,8 @@ std::vector<DeviceInfo> listDevices(const DeviceOptions &options) {
   } else {
     list.push_back({"cuda", gpus.status().message(), "", false});
   }
-#if GPUC_HAS_SIM
   list.push_back(
       {"sim", "simulator on the CPU: the same kernels compiled as C++", std::string(kSimArch), true});
-#endif
   return list;
 }
 

@@ -18,6 +18,7 @@ timed one by one, and nothing else runs meanwhile. Accuracy is the relative L2 e
 
 Writes results.json into --out and a table last. make_table.py makes docs/benchmarks.md of it.
 """
+
 import argparse
 import concurrent.futures
 import datetime
@@ -143,15 +144,25 @@ def ort_worker(folder: Path, batches: list[int], layouts: list[str]) -> None:
     onnxruntime.set_default_logger_severity(3)
     stream = torch.cuda.Stream()
     torch.cuda.set_stream(stream)
-    element = {"tensor(float16)": (torch.float16, numpy.float16), "tensor(float)": (torch.float32, numpy.float32),
-               "tensor(int64)": (torch.int64, numpy.int64)}
+    element = {
+        "tensor(float16)": (torch.float16, numpy.float16),
+        "tensor(float)": (torch.float32, numpy.float32),
+        "tensor(int64)": (torch.int64, numpy.int64),
+    }
     methods = {}
     record = json.loads((folder / "network.json").read_text())["models"]
 
     def prepare(batch: int, layout: str, graph: bool):
-        provider = ("CUDAExecutionProvider", {
-            "enable_cuda_graph": "1" if graph else "0", "prefer_nhwc": "1" if layout == "nhwc" else "0",
-            "cudnn_conv_algo_search": "EXHAUSTIVE", "has_user_compute_stream": "1", "user_compute_stream": str(stream.cuda_stream)})
+        provider = (
+            "CUDAExecutionProvider",
+            {
+                "enable_cuda_graph": "1" if graph else "0",
+                "prefer_nhwc": "1" if layout == "nhwc" else "0",
+                "cudnn_conv_algo_search": "EXHAUSTIVE",
+                "has_user_compute_stream": "1",
+                "user_compute_stream": str(stream.cuda_stream),
+            },
+        )
         session = onnxruntime.InferenceSession(str(folder / record[str(batch)]["file"]), providers=[provider])
         binding, kept = session.io_binding(), []
         for value in session.get_inputs():
@@ -191,7 +202,9 @@ class Worker:
     def __init__(self, label: str, command: list[str], log: Path, environment: dict):
         self.label, self.log, self.said, self.alive = label, log, [], True
         with log.open("w") as file:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, text=True, env=environment)
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, text=True, env=environment
+            )
         self.lines: queue.Queue = queue.Queue()
         threading.Thread(target=self.read, daemon=True).start()
 
@@ -259,9 +272,15 @@ class Bench:
             for batch in network.batches:
                 if str(batch) in models and (not arguments.batches or batch in arguments.batches):
                     inputs = {name: folder / f"b{batch}.{name}.npy" for name in models[str(batch)]["inputs"]}
-                    self.rows[network.name, batch] = {"network": network.name, "title": network.title, "batch": batch, "errors": {},
-                                                      "convolutional": network.convolutional, "inputs": inputs,
-                                                      "model": folder / models[str(batch)]["file"]}
+                    self.rows[network.name, batch] = {
+                        "network": network.name,
+                        "title": network.title,
+                        "batch": batch,
+                        "errors": {},
+                        "convolutional": network.convolutional,
+                        "inputs": inputs,
+                        "model": folder / models[str(batch)]["file"],
+                    }
         self.versions: dict[str, str] = {}
 
     def batches(self, network: str) -> list[int]:
@@ -270,8 +289,18 @@ class Bench:
     def worker(self, kind: str, network: str) -> Worker:
         a = self.arguments
         convolutional = self.rows[network, self.batches(network)[0]]["convolutional"]
-        command = [sys.executable, __file__, "--worker", kind, "--networks", network, "--exported", str(a.exported),
-                   "--batches", ",".join(map(str, self.batches(network)))]
+        command = [
+            sys.executable,
+            __file__,
+            "--worker",
+            kind,
+            "--networks",
+            network,
+            "--exported",
+            str(a.exported),
+            "--batches",
+            ",".join(map(str, self.batches(network))),
+        ]
         command += ["--no-compile"] if a.no_compile else []
         command += ["--layouts", "nchw,nhwc" if convolutional else "nchw"]
         environment = dict(os.environ, PYTHONWARNINGS="ignore", OMP_NUM_THREADS="4", TORCHINDUCTOR_COMPILE_THREADS="4")
@@ -290,7 +319,9 @@ class Bench:
         plan = self.plans / f"{key[0]}_b{key[1]}.gpuc"
         try:
             compiled = gpuc_cli.compile_plan(self.arguments.gpuc, row["model"], plan, ["--target=native", "--fp16"])
-            row.update(launches=compiled.launches, kernels=compiled.kernels, compile_s=round(compiled.seconds, 2), plan=plan)
+            row.update(
+                launches=compiled.launches, kernels=compiled.kernels, compile_s=round(compiled.seconds, 2), plan=plan
+            )
             with tempfile.TemporaryDirectory(prefix="gpuc-out-", dir=self.plans) as folder:
                 gpuc_cli.run_plan(self.arguments.gpuc, plan, row["inputs"], Path(folder))
                 got = numpy.load(next(Path(folder).glob("*.npy")), mmap_mode="r")
@@ -312,7 +343,9 @@ class Bench:
                 self.rows[network, content["batch"]]["errors"][content["method"]] = content["note"]
             else:
                 for batch in [content["batch"]] if "batch" in content else self.batches(network):
-                    self.rows[network, batch]["errors"][content.get("method", worker.label.split()[0])] = content["error"]
+                    self.rows[network, batch]["errors"][content.get("method", worker.label.split()[0])] = content[
+                        "error"
+                    ]
 
     def time_gpuc(self, row: dict) -> None:
         if "plan" not in row:
@@ -329,8 +362,11 @@ class Bench:
     def run(self) -> None:
         names = list(dict.fromkeys(name for name, _ in self.rows))
         start = time.monotonic()
-        workers = {(kind, name): self.worker(kind, name) for name in names
-                   for kind in (["torch", "ort"] if self.arguments.ort_site else ["torch"])}
+        workers = {
+            (kind, name): self.worker(kind, name)
+            for name in names
+            for kind in (["torch", "ort"] if self.arguments.ort_site else ["torch"])
+        }
         try:
             with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 4) // 4)) as pool:
                 list(pool.map(self.prepare_gpuc, self.rows))
@@ -344,7 +380,10 @@ class Bench:
                 jobs = [("torch", "eager", "eager"), ("torch", "graph", "graph")]
                 jobs += [] if self.arguments.no_compile else [("torch", "compile", "compile")]
                 if self.arguments.ort_site:
-                    jobs += [("ort", layout, f"ort_{layout}") for layout in (["nchw", "nhwc"] if row["convolutional"] else ["nchw"])]
+                    jobs += [
+                        ("ort", layout, f"ort_{layout}")
+                        for layout in (["nchw", "nhwc"] if row["convolutional"] else ["nchw"])
+                    ]
                 for kind, method, column in jobs:
                     got = workers[kind, name].time(method, batch, self.arguments.seconds)
                     if "ms" in got:
@@ -364,8 +403,12 @@ class Bench:
     def write(self) -> None:
         hidden = ("inputs", "model", "plan")
         rows = [{key: value for key, value in row.items() if key not in hidden} for row in self.rows.values()]
-        content = {"machine": machine(self.versions), "rows": rows, "seconds": self.arguments.seconds,
-                   "command": "./dev bench-gpu --only bench" + (" --ort-site DIR" if self.arguments.ort_site else "")}
+        content = {
+            "machine": machine(self.versions),
+            "rows": rows,
+            "seconds": self.arguments.seconds,
+            "command": "./dev bench-gpu --only bench" + (" --ort-site DIR" if self.arguments.ort_site else ""),
+        }
         (self.arguments.out / "results.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
@@ -377,21 +420,34 @@ def machine(versions: dict[str, str]) -> dict:
 
     query = ["nvidia-smi", "--query-gpu=driver_version,memory.total", "--format=csv,noheader"]
     try:
-        driver, memory = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()[0].split(", ")
+        driver, memory = (
+            subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()[0].split(", ")
+        )
     except (OSError, subprocess.CalledProcessError, ValueError, IndexError):
         driver, memory = "unknown", "unknown"
     packages = {name: importlib.metadata.version(name) for name in ("torch", "torchvision", "transformers", "triton")}
-    return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"), "card": torch.cuda.get_device_name(0), "memory": memory,
-            "driver": driver, "cuda": torch.version.cuda, "cudnn": str(torch.backends.cudnn.version()), "packages": {**packages, **versions}}
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d"),
+        "card": torch.cuda.get_device_name(0),
+        "memory": memory,
+        "driver": driver,
+        "cuda": torch.version.cuda,
+        "cudnn": str(torch.backends.cudnn.version()),
+        "packages": {**packages, **versions},
+    }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Times gpuc beside torch and ONNX Runtime.")
     words = lambda text: text.split(",")  # noqa: E731
     parser.add_argument("--gpuc", type=Path, default=Path("build/bin/gpuc"), metavar="PATH")
-    parser.add_argument("--exported", type=Path, default=Path("build/exported"), metavar="DIR", help="of export_models.py --types fp16")
+    parser.add_argument(
+        "--exported", type=Path, default=Path("build/exported"), metavar="DIR", help="of export_models.py --types fp16"
+    )
     parser.add_argument("--out", type=Path, default=Path("."), metavar="DIR", help="where results.json and logs go")
-    parser.add_argument("--ort-site", type=Path, metavar="DIR", help="folder to import ONNX Runtime with its CUDA provider from")
+    parser.add_argument(
+        "--ort-site", type=Path, metavar="DIR", help="folder to import ONNX Runtime with its CUDA provider from"
+    )
     parser.add_argument("--networks", type=words, metavar="NAMES")
     parser.add_argument("--batches", type=lambda text: [int(b) for b in text.split(",")], metavar="LIST")
     parser.add_argument("--seconds", type=float, default=0.7, help="of measuring, each")

@@ -13,6 +13,7 @@ compile-cost  compile time of ResNet-50 for one target on two cores with an empt
 
 Writes check.json into --out and a table last. Exit code 1 if anything failed.
 """
+
 import argparse
 import concurrent.futures
 import dataclasses
@@ -41,7 +42,7 @@ class Row:
     stage: str
     name: str
     precision: str = ""
-    error: str = ""            # empty: passed
+    error: str = ""  # empty: passed
     worst: float | None = None  # largest error over the range
     relative_l2: float | None = None
     compile_s: float | None = None
@@ -65,7 +66,9 @@ def report(row: Row) -> Row:
 
 
 # --- exported networks -----------------------------------------------------------------------------------------
-def network_cases(exported: Path, names: list[str] | None, batches: list[int] | None) -> list[tuple[str, int, Path, dict[str, Path]]]:
+def network_cases(
+    exported: Path, names: list[str] | None, batches: list[int] | None
+) -> list[tuple[str, int, Path, dict[str, Path]]]:
     """(network, batch, model, input files)."""
     cases = []
     for record in sorted((exported / "fp32").glob("*/network.json")):
@@ -84,7 +87,9 @@ def check_network(arguments: argparse.Namespace, case: tuple, precision: str, pl
     row = Row("network", f"{network} b{batch}", precision)
     plan = plans / f"{network}_b{batch}_{precision}.gpuc"
     try:
-        compiled = gpuc_cli.compile_plan(arguments.gpuc, model, plan, [f"--target={arguments.target}", *gpuc_cli.PRECISION_FLAGS[precision]])
+        compiled = gpuc_cli.compile_plan(
+            arguments.gpuc, model, plan, [f"--target={arguments.target}", *gpuc_cli.PRECISION_FLAGS[precision]]
+        )
         row.compile_s, row.launches, row.kernels = compiled.seconds, compiled.launches, compiled.kernels
         with tempfile.TemporaryDirectory(prefix="gpuc-out-") as folder:
             gpuc_cli.run_plan(arguments.gpuc, plan, inputs, Path(folder), arguments.device)
@@ -95,7 +100,9 @@ def check_network(arguments: argparse.Namespace, case: tuple, precision: str, pl
             want = np.load(model.parent / f"b{batch}.expected.npy", mmap_mode="r")
             row.worst, row.relative_l2 = gpuc_cli.errors_of(got, want)
         if not row.worst <= gpuc_cli.TOLERANCE[precision]:
-            raise GpucError(f"error {row.worst:.3e} of the range (relative L2 {row.relative_l2:.2e}), allowed {gpuc_cli.TOLERANCE[precision]:.0e}")
+            raise GpucError(
+                f"error {row.worst:.3e} of the range (relative L2 {row.relative_l2:.2e}), allowed {gpuc_cli.TOLERANCE[precision]:.0e}"
+            )
     except (GpucError, OSError, ValueError) as error:
         row.error = str(error)
     if row.error or precision != "fp16":
@@ -108,7 +115,11 @@ def check_networks(arguments: argparse.Namespace, plans: Path) -> list[Row]:
     # The largest first: they would otherwise run alone at the end.
     cases.sort(key=lambda case: -sum(f.stat().st_size for f in case[2].parent.glob("*.data")))
     with concurrent.futures.ThreadPoolExecutor(workers()) as pool:
-        rows = list(pool.map(lambda job: check_network(arguments, *job, plans), [(c, p) for c in cases for p in ("fp32", "fp16")]))
+        rows = list(
+            pool.map(
+                lambda job: check_network(arguments, *job, plans), [(c, p) for c in cases for p in ("fp32", "fp16")]
+            )
+        )
     for case in cases:  # alone on the GPU
         name, plan = f"{case[0]} b{case[1]}", plans / f"{case[0]}_b{case[1]}_fp16.gpuc"
         row = next(row for row in rows if row.name == name and row.precision == "fp16")
@@ -138,9 +149,15 @@ def check_package(arguments: argparse.Namespace, model: dict, precision: str) ->
             for index, (name, value) in enumerate(case.inputs.items()):
                 files[name] = folder / f"in{index}.npy"
                 np.save(files[name], value)
-            shapes = [f"--shapes={name}:{'x'.join(map(str, value.shape)) or 'scalar'}" for name, value in case.inputs.items()]
-            compiled = gpuc_cli.compile_plan(arguments.gpuc, path, folder / "m.gpuc",
-                                             [f"--target={arguments.target}", *shapes, *gpuc_cli.PRECISION_FLAGS[precision]])
+            shapes = [
+                f"--shapes={name}:{'x'.join(map(str, value.shape)) or 'scalar'}" for name, value in case.inputs.items()
+            ]
+            compiled = gpuc_cli.compile_plan(
+                arguments.gpuc,
+                path,
+                folder / "m.gpuc",
+                [f"--target={arguments.target}", *shapes, *gpuc_cli.PRECISION_FLAGS[precision]],
+            )
             row.compile_s, row.launches, row.kernels = compiled.seconds, compiled.launches, compiled.kernels
             gpuc_cli.run_plan(arguments.gpuc, folder / "m.gpuc", files, folder / "out", arguments.device)
             row.worst = 0.0
@@ -148,7 +165,9 @@ def check_package(arguments: argparse.Namespace, model: dict, precision: str) ->
                 error = run_models.error_of(name, np.load(folder / "out" / gpuc_cli.file_name(name)), want, None)
                 row.worst = max(row.worst, error)
                 if not error <= gpuc_cli.TOLERANCE[precision]:
-                    raise GpucError(f"output '{name}': error {error:.3e} of the range, allowed {gpuc_cli.TOLERANCE[precision]:.0e}")
+                    raise GpucError(
+                        f"output '{name}': error {error:.3e} of the range, allowed {gpuc_cli.TOLERANCE[precision]:.0e}"
+                    )
             if precision == "fp16":
                 row.gpu_ms = -1.0  # measured alone later
                 shutil.copy(folder / "m.gpuc", arguments.scratch / f"{model['id']}.gpuc")
@@ -160,11 +179,17 @@ def check_package(arguments: argparse.Namespace, model: dict, precision: str) ->
 def check_packages(arguments: argparse.Namespace) -> list[Row]:
     import fetch_models
 
-    present = [m for m in fetch_models.load_spec()["models"] if arguments.models and fetch_models.model_path(arguments.models, m).is_file()]
+    present = [
+        m
+        for m in fetch_models.load_spec()["models"]
+        if arguments.models and fetch_models.model_path(arguments.models, m).is_file()
+    ]
     if not present:
         print("no package models here: name their folder with --models", flush=True)
     with concurrent.futures.ThreadPoolExecutor(workers()) as pool:
-        rows = list(pool.map(lambda job: check_package(arguments, *job), [(m, p) for m in present for p in ("fp32", "fp16")]))
+        rows = list(
+            pool.map(lambda job: check_package(arguments, *job), [(m, p) for m in present for p in ("fp32", "fp16")])
+        )
     for row in rows:
         if row.gpu_ms == -1.0:
             plan = arguments.scratch / f"{row.name}.gpuc"
@@ -200,7 +225,9 @@ def check_family(arguments: argparse.Namespace, name: str, sanitizer: str | None
             for key, value in inputs.items():
                 files[key] = folder / f"{key}.npy"
                 np.save(files[key], value)
-            compiled = gpuc_cli.compile_plan(arguments.gpuc, folder / "m.onnx", folder / "m.gpuc", [f"--target={arguments.target}", "--noTF32"])
+            compiled = gpuc_cli.compile_plan(
+                arguments.gpuc, folder / "m.onnx", folder / "m.gpuc", [f"--target={arguments.target}", "--noTF32"]
+            )
             row.launches, row.kernels = compiled.launches, compiled.kernels
             gpuc_cli.run_plan(arguments.gpuc, folder / "m.gpuc", files, folder / "out", arguments.device)
             expected = reference_outputs(folder / "m.onnx", inputs)
@@ -219,13 +246,30 @@ def check_family(arguments: argparse.Namespace, name: str, sanitizer: str | None
         for tool in ("memcheck", "racecheck"):
             row = Row("family", name, tool)
             rows.append(row)
-            command = [sanitizer, "--tool", tool, "--error-exitcode", "86", str(arguments.gpuc), "run", str(folder / "m.gpuc"), "--device=cuda"]
+            command = [
+                sanitizer,
+                "--tool",
+                tool,
+                "--error-exitcode",
+                "86",
+                str(arguments.gpuc),
+                "run",
+                str(folder / "m.gpuc"),
+                "--device=cuda",
+            ]
             try:
-                done = subprocess.run(command + [f"--input={k}:{f}" for k, f in files.items()], capture_output=True, text=True,
-                                      errors="replace", timeout=180)
+                done = subprocess.run(
+                    command + [f"--input={k}:{f}" for k, f in files.items()],
+                    capture_output=True,
+                    text=True,
+                    errors="replace",
+                    timeout=180,
+                )
                 lines = [line for line in done.stdout.splitlines() if line.startswith("=========") and len(line) > 10]
                 if done.returncode != 0 or not any("0 errors" in line or "0 hazards" in line for line in lines):
-                    row.error = f"exit code {done.returncode}: " + "\n    ".join((lines or done.stderr.splitlines())[:14])
+                    row.error = f"exit code {done.returncode}: " + "\n    ".join(
+                        (lines or done.stderr.splitlines())[:14]
+                    )
             except subprocess.TimeoutExpired:
                 row.error = "no end within 180 s"
             report(row)
@@ -249,7 +293,11 @@ def check_families(arguments: argparse.Namespace) -> list[Row]:
     if sanitizer is None:
         print("compute-sanitizer is not here: families run without it", flush=True)
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 4) // 2)) as pool:
-        return [row for rows in pool.map(lambda name: check_family(arguments, name, sanitizer), family_models.FAMILIES) for row in rows]
+        return [
+            row
+            for rows in pool.map(lambda name: check_family(arguments, name, sanitizer), family_models.FAMILIES)
+            for row in rows
+        ]
 
 
 # --- the onnx package's own tests --------------------------------------------------------------------------------
@@ -273,15 +321,24 @@ def check_conformance(arguments: argparse.Namespace) -> list[Row]:
                     link.parent.mkdir(parents=True, exist_ok=True)
                     link.symlink_to(case.resolve())
                     index += 1
+
         def run(shard: int) -> tuple[int, str]:
             command = [str(program), f"--data={folder / str(shard)}", "--device=cuda"]
             command += [f"--known-failures={known}"] if known.is_file() else []
             environment = dict(os.environ, GPUC_CACHE_DIR=str(folder / f"cache{shard}"))
             try:
-                done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=arguments.conformance_seconds, env=environment)
+                done = subprocess.run(
+                    command,
+                    capture_output=True,
+                    text=True,
+                    errors="replace",
+                    timeout=arguments.conformance_seconds,
+                    env=environment,
+                )
                 return done.returncode, done.stdout + ("" if done.returncode in (0, 1) else done.stderr[-600:])
             except subprocess.TimeoutExpired:
                 return -1, f"FAIL shard {shard}: no end within {arguments.conformance_seconds:.0f} s"
+
         with concurrent.futures.ThreadPoolExecutor(shards) as pool:
             results = list(pool.map(run, range(min(shards, index))))
     rows, totals = [], [0, 0, 0]
@@ -308,10 +365,19 @@ def check_compile_cost(arguments: argparse.Namespace) -> list[Row]:
         for precision, flags in gpuc_cli.PRECISION_FLAGS.items():
             row = Row("compile-cost", f"resnet50 b{batch}", precision)
             try:
-                compiled = gpuc_cli.compile_plan(arguments.gpuc, model, arguments.scratch / "cost.gpuc", ["--target=h200", *flags], threads=2, cores=cores)
+                compiled = gpuc_cli.compile_plan(
+                    arguments.gpuc,
+                    model,
+                    arguments.scratch / "cost.gpuc",
+                    ["--target=h200", *flags],
+                    threads=2,
+                    cores=cores,
+                )
                 row.compile_s, row.note = compiled.seconds, f"2 cores, peak memory {compiled.peak_megabytes:.0f} MiB"
                 if compiled.seconds > 30 or compiled.peak_megabytes > 2000:
-                    row.error = f"{compiled.seconds:.1f} s and {compiled.peak_megabytes:.0f} MiB; allowed 30 s and 2000 MiB"
+                    row.error = (
+                        f"{compiled.seconds:.1f} s and {compiled.peak_megabytes:.0f} MiB; allowed 30 s and 2000 MiB"
+                    )
             except GpucError as error:
                 row.error = str(error)
             rows.append(report(row))
@@ -325,10 +391,14 @@ def print_table(rows: list[Row]) -> None:
 
     networks = [row for row in rows if row.stage in ("network", "package")]
     if networks:
-        print(f"\n{'model':<26}{'':<6}{'compile s':>10}{'launches':>9}{'kernels':>8}{'error':>10}{'rel L2':>10}{'GPU ms':>10}")
+        print(
+            f"\n{'model':<26}{'':<6}{'compile s':>10}{'launches':>9}{'kernels':>8}{'error':>10}{'rel L2':>10}{'GPU ms':>10}"
+        )
     for row in networks:
-        print(f"{row.name:<26}{row.precision:<6}{cell(row.compile_s, '.1f'):>10}{cell(row.launches, 'd'):>9}{cell(row.kernels, 'd'):>8}"
-              f"{cell(row.worst, '.1e'):>10}{cell(row.relative_l2, '.1e'):>10}{cell(row.gpu_ms, '.4f'):>10}{'  FAILED' if row.error else ''}")
+        print(
+            f"{row.name:<26}{row.precision:<6}{cell(row.compile_s, '.1f'):>10}{cell(row.launches, 'd'):>9}{cell(row.kernels, 'd'):>8}"
+            f"{cell(row.worst, '.1e'):>10}{cell(row.relative_l2, '.1e'):>10}{cell(row.gpu_ms, '.4f'):>10}{'  FAILED' if row.error else ''}"
+        )
     failed = [row for row in rows if row.error]
     if failed:
         print("\nfailures:")
@@ -341,7 +411,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Checks gpuc on this machine's GPU.")
     words = lambda text: text.split(",")  # noqa: E731
     parser.add_argument("--gpuc", type=Path, default=Path("build/bin/gpuc"), metavar="PATH")
-    parser.add_argument("--exported", type=Path, metavar="DIR", default=Path("build/exported"), help="of export_models.py")
+    parser.add_argument(
+        "--exported", type=Path, metavar="DIR", default=Path("build/exported"), help="of export_models.py"
+    )
     parser.add_argument("--models", type=Path, metavar="DIR", help="of fetch_models.py")
     parser.add_argument("--onnx-data", type=Path, metavar="DIR", help="backend/test/data of the onnx package")
     parser.add_argument("--out", type=Path, default=Path("."), metavar="DIR", help="where check.json goes")
@@ -362,14 +434,20 @@ def main() -> int:
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="gpuc-check-") as scratch:
         arguments.scratch = Path(scratch)
-        work = {"networks": lambda: check_networks(arguments, arguments.scratch), "packages": lambda: check_packages(arguments),
-                "families": lambda: check_families(arguments), "conformance": lambda: check_conformance(arguments),
-                "compile-cost": lambda: check_compile_cost(arguments)}
+        work = {
+            "networks": lambda: check_networks(arguments, arguments.scratch),
+            "packages": lambda: check_packages(arguments),
+            "families": lambda: check_families(arguments),
+            "conformance": lambda: check_conformance(arguments),
+            "compile-cost": lambda: check_compile_cost(arguments),
+        }
         for stage in stages:
             start = time.monotonic()
             rows += work[stage]()
             print(f"== {stage}: {time.monotonic() - start:.0f} s", flush=True)
-            (arguments.out / "check.json").write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=1) + "\n")
+            (arguments.out / "check.json").write_text(
+                json.dumps([dataclasses.asdict(row) for row in rows], indent=1) + "\n"
+            )
     print_table(rows)
     return 1 if any(row.error for row in rows) or not rows else 0
 

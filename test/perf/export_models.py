@@ -8,6 +8,7 @@ Writes DIR/<type>/<network>/{b1.onnx, b1.onnx.data, b1.<input>.npy, b1.expected.
 exports one network in one type; all batch sizes share the weights of the first. What is already there is left alone.
 Expected outputs come from torch in fp32 without TF32, on the GPU if there is one, for both types.
 """
+
 import argparse
 import json
 import os
@@ -26,7 +27,9 @@ def export_one(model, inputs, path: Path):
 
     arguments = dict(opset_version=OPSET, input_names=list(inputs), output_names=["output"])
     try:
-        return torch.onnx.export(model, tuple(inputs.values()), dynamo=True, verbose=False, optimize=True, **arguments), "dynamo"
+        return torch.onnx.export(
+            model, tuple(inputs.values()), dynamo=True, verbose=False, optimize=True, **arguments
+        ), "dynamo"
     except Exception as error:  # the exporter raises many kinds
         print(f"{path}: torch.export failed ({str(error).splitlines()[0][:200]}), tracing instead", file=sys.stderr)
         torch.onnx.export(model, tuple(inputs.values()), str(path), dynamo=False, do_constant_folding=True, **arguments)
@@ -48,7 +51,8 @@ def save_program(program, path: Path, first: Path) -> None:
         if not isinstance(external, onnx_ir.ExternalTensor) or external.dtype != value.const_value.dtype:
             continue
         if list(external.shape) == list(value.const_value.shape) and (
-                external.nbytes > 1 << 20 or numpy.array_equal(external.numpy(), value.const_value.numpy())):
+            external.nbytes > 1 << 20 or numpy.array_equal(external.numpy(), value.const_value.numpy())
+        ):
             value.const_value = external
     onnx_ir.save(program.model, path)
 
@@ -68,7 +72,9 @@ def export_network(name: str, folder: Path, half: bool, batches: list[int]) -> N
     for batch in batches:
         exact = network.inputs(batch)
         numpy.save(folder / f"b{batch}.expected.npy", networks.reference(model, exact).cpu().numpy())
-        inputs[batch] = {key: tensor.half() if half and tensor.is_floating_point() else tensor for key, tensor in exact.items()}
+        inputs[batch] = {
+            key: tensor.half() if half and tensor.is_floating_point() else tensor for key, tensor in exact.items()
+        }
         for key, tensor in inputs[batch].items():
             numpy.save(folder / f"b{batch}.{key}.npy", tensor.numpy())
     model = model.half().cpu() if half else model.cpu()
@@ -100,9 +106,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Exports random-weight networks to ONNX.")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR")
     parser.add_argument("--networks", type=lambda text: text.split(","), metavar="NAMES", help="all of them without it")
-    parser.add_argument("--batches", type=lambda text: [int(b) for b in text.split(",")], metavar="LIST",
-                        help="only these of each network's batch sizes")
-    parser.add_argument("--types", type=lambda text: text.split(","), default=["fp32"], metavar="LIST", help="fp32, fp16")
+    parser.add_argument(
+        "--batches",
+        type=lambda text: [int(b) for b in text.split(",")],
+        metavar="LIST",
+        help="only these of each network's batch sizes",
+    )
+    parser.add_argument(
+        "--types", type=lambda text: text.split(","), default=["fp32"], metavar="LIST", help="fp32, fp16"
+    )
     parser.add_argument("--one", metavar="NAME", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if set(arguments.types) - {"fp32", "fp16"}:
@@ -117,8 +129,12 @@ def main() -> int:
         return 0
     cores = os.cpu_count() or 1
     environment = dict(os.environ, OMP_NUM_THREADS=str(max(1, min(4, cores // 4))), PYTHONWARNINGS="ignore")
-    waiting = [(n.name, kind) for kind in arguments.types for n in chosen
-               if batches[n.name] and not is_exported(arguments.out / kind / n.name, batches[n.name])]
+    waiting = [
+        (n.name, kind)
+        for kind in arguments.types
+        for n in chosen
+        if batches[n.name] and not is_exported(arguments.out / kind / n.name, batches[n.name])
+    ]
     waiting.sort(key=lambda job: job[0] not in SLOW)
     running: list[tuple[subprocess.Popen, str, Path]] = []
     failures = 0
@@ -130,7 +146,13 @@ def main() -> int:
             command = [sys.executable, __file__, "--out", str(arguments.out), "--one", name, "--types", kind]
             command += ["--batches", ",".join(map(str, batches[name]))]
             with (folder / "log").open("w") as log:
-                running.append((subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment), f"{name} {kind}", folder))
+                running.append(
+                    (
+                        subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment),
+                        f"{name} {kind}",
+                        folder,
+                    )
+                )
         time.sleep(0.2)
         for job in [job for job in running if job[0].poll() is not None]:
             running.remove(job)
@@ -142,7 +164,10 @@ def main() -> int:
             else:
                 record = json.loads((folder / "network.json").read_text())
                 ways = sorted({model["exporter"] for model in record["models"].values()})
-                print(f"exported {label} at batch {', '.join(record['models'])} in {record['seconds']} s ({', '.join(ways)})", flush=True)
+                print(
+                    f"exported {label} at batch {', '.join(record['models'])} in {record['seconds']} s ({', '.join(ways)})",
+                    flush=True,
+                )
     return 1 if failures else 0
 
 

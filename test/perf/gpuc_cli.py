@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Calls of the gpuc program, and what they print."""
+
 import dataclasses
 import os
 import re
@@ -38,7 +39,9 @@ def message_of(returncode: int, stderr: str) -> str:
 
 def call(command: list[str], timeout: float, environment: dict | None = None) -> subprocess.CompletedProcess:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout, env=environment)
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=timeout, env=environment
+        )
     except subprocess.TimeoutExpired:
         raise GpucError(f"no end within {timeout:.0f} s") from None
     if done.returncode != 0:
@@ -46,14 +49,34 @@ def call(command: list[str], timeout: float, environment: dict | None = None) ->
     return done
 
 
-def compile_plan(gpuc: Path, model: Path, plan: Path, flags: list[str], threads: int = 4, timeout: float = 240,
-                 cores: set[int] | None = None) -> Compiled:
+def compile_plan(
+    gpuc: Path,
+    model: Path,
+    plan: Path,
+    flags: list[str],
+    threads: int = 4,
+    timeout: float = 240,
+    cores: set[int] | None = None,
+) -> Compiled:
     """Compiles with an empty cache, on the given cores if any are given."""
     with tempfile.TemporaryDirectory(prefix="gpuc-cache-") as cache, tempfile.TemporaryFile("w+") as stderr:
-        command = [str(gpuc), "compile", str(model), "-o", str(plan), f"--cache-dir={cache}", f"--threads={threads}", *flags]
+        command = [
+            str(gpuc),
+            "compile",
+            str(model),
+            "-o",
+            str(plan),
+            f"--cache-dir={cache}",
+            f"--threads={threads}",
+            *flags,
+        ]
         start = time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr,
-                                   preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None)
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            preexec_fn=(lambda: os.sched_setaffinity(0, cores)) if cores else None,
+        )
         while True:  # wait4 tells the peak memory of this process alone
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
@@ -75,7 +98,9 @@ def compile_plan(gpuc: Path, model: Path, plan: Path, flags: list[str], threads:
     return Compiled(plan, seconds, launches, kernels, usage.ru_maxrss / 1024)
 
 
-def run_plan(gpuc: Path, plan: Path, inputs: dict[str, Path], folder: Path, device: str = "cuda", timeout: float = 120) -> None:
+def run_plan(
+    gpuc: Path, plan: Path, inputs: dict[str, Path], folder: Path, device: str = "cuda", timeout: float = 120
+) -> None:
     """Runs once; outputs land in `folder`."""
     command = [str(gpuc), "run", str(plan), f"--device={device}", "--quiet", f"--output-dir={folder}"]
     try:
@@ -86,7 +111,15 @@ def run_plan(gpuc: Path, plan: Path, inputs: dict[str, Path], folder: Path, devi
 
 def bench_plan(gpuc: Path, plan: Path, inputs: dict[str, Path], seconds: float = 1.0, timeout: float = 120) -> dict:
     """Median GPU compute time in milliseconds, without copies between host and device."""
-    command = [str(gpuc), "bench", str(plan), "--device=cuda", "--noDataTransfers", f"--duration={seconds}", "--warmUp=200"]
+    command = [
+        str(gpuc),
+        "bench",
+        str(plan),
+        "--device=cuda",
+        "--noDataTransfers",
+        f"--duration={seconds}",
+        "--warmUp=200",
+    ]
     try:
         text = call(command + [f"--loadInputs={name}:{path}" for name, path in inputs.items()], timeout).stdout
     except GpucError as error:

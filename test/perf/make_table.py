@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Makes the page docs/benchmarks.md of a results.json of bench_models.py.
+"""Makes the page docs/benchmarks.md of a results.json of bench_models.py and, if there is one, a check.json of check_models.py.
 
-    make_table.py results.json docs/benchmarks.md
+make_table.py results.json docs/benchmarks.md [check.json]
 """
+
 import json
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ and after, as the outputs are. A number is the median over {seconds} s of the ti
 are timed one after the other with nothing else running; gpuc before and after the others. The encoder sees 128 positions
 at batch 1 and 512 at batch 16.
 
-{failures}## Measured on
+{failures}{checks}## Measured on
 
 | | |
 |---|---|
@@ -57,32 +58,93 @@ def ratio(peer: float | None, own: float | None) -> str:
 
 def table(results: dict) -> str:
     """The table in Markdown."""
-    head = ["model", "batch", "gpuc", "eager", "eager + graph", "compile", "ORT", "best / gpuc", "graph / gpuc", "launches", "error gpuc, torch"]
+    head = [
+        "model",
+        "batch",
+        "gpuc",
+        "eager",
+        "eager + graph",
+        "compile",
+        "ORT",
+        "best / gpuc",
+        "graph / gpuc",
+        "launches",
+        "error gpuc, torch",
+    ]
     lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
     for row in results["rows"]:
         own, peers = row.get("gpuc_ms"), [row[peer] for peer in PEERS if peer in row]
         error = ", ".join(f"{row[key]:.1e}" if key in row else "–" for key in ("gpuc_l2", "torch_l2"))
-        cells = [row["title"], str(row["batch"]), cell(own), *(cell(row.get(peer)) for peer in PEERS), ratio(min(peers, default=None), own),
-                 ratio(row.get("graph_ms"), own), str(row.get("launches", "–")), error]
+        cells = [
+            row["title"],
+            str(row["batch"]),
+            cell(own),
+            *(cell(row.get(peer)) for peer in PEERS),
+            ratio(min(peers, default=None), own),
+            ratio(row.get("graph_ms"), own),
+            str(row.get("launches", "–")),
+            error,
+        ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def page(results: dict) -> str:
+STAGES = {
+    "network": "networks above, fp32 and fp16, against torch in fp32",
+    "package": "models out of packages, fp32 and fp16, against ONNX Runtime",
+    "family": "one small model per kernel family: values, compute-sanitizer memcheck and racecheck",
+    "conformance": "the onnx package's own tests on the GPU",
+    "compile-cost": "compile time and memory",
+}
+
+
+def checks_section(rows: list[dict]) -> str:
+    """What check_models.py found, in a few lines."""
+    lines = []
+    for stage, title in STAGES.items():
+        own = [row for row in rows if row["stage"] == stage]
+        if own:
+            failed = [f"{row['name']} {row['precision']}".strip() for row in own if row["error"]]
+            totals = next(
+                (row["note"] for row in own if row["name"] == "totals"),
+                f"{len(own) - len(failed)} passed, {len(failed)} failed",
+            )
+            lines.append(f"- {title}: {totals}" + (f" ({', '.join(failed)})" if failed else ""))
+    for row in rows:
+        if row["stage"] == "compile-cost" and row["compile_s"] is not None:
+            lines.append(
+                f"- compiling {row['name']} in {row['precision']} for one target with an empty cache: {row['compile_s']:.1f} s, {row['note']}"
+            )
+    return "## Checks on the same card\n\n" + "\n".join(lines) + "\n\n" if lines else ""
+
+
+def page(results: dict, checked: list[dict]) -> str:
     machine = results["machine"]
-    lines = [f"- {row['title']}, batch {row['batch']}, {method.replace('_', ' ')}: {error.splitlines()[0]}"
-             for row in results["rows"] for method, error in row["errors"].items()]
+    lines = [
+        f"- {row['title']}, batch {row['batch']}, {method.replace('_', ' ')}: {error.splitlines()[0]}"
+        for row in results["rows"]
+        for method, error in row["errors"].items()
+    ]
     failures = "Not measured, or measured otherwise:\n\n" + "\n".join(lines) + "\n\n" if lines else ""
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    return PAGE.format(table=table(results), failures=failures, seconds=results["seconds"], packages=packages, command=results["command"],
-                       **{key: machine[key] for key in ("date", "card", "memory", "driver", "cuda", "cudnn")})
+    return PAGE.format(
+        table=table(results),
+        failures=failures,
+        checks=checks_section(checked),
+        seconds=results["seconds"],
+        packages=packages,
+        command=results["command"],
+        **{key: machine[key] for key in ("date", "card", "memory", "driver", "cuda", "cudnn")},
+    )
 
 
 def main() -> int:
-    if len(sys.argv) != 3:
-        print("usage: make_table.py results.json PAGE.md", file=sys.stderr)
+    if len(sys.argv) not in (3, 4):
+        print("usage: make_table.py results.json PAGE.md [check.json]", file=sys.stderr)
         return 2
-    Path(sys.argv[2]).write_text(page(json.loads(Path(sys.argv[1]).read_text())), encoding="utf-8")
+    read = lambda path: json.loads(Path(path).read_text(encoding="utf-8"))  # noqa: E731
+    checked = read(sys.argv[3]) if len(sys.argv) == 4 else []
+    Path(sys.argv[2]).write_text(page(read(sys.argv[1]), checked), encoding="utf-8")
     return 0
 
 

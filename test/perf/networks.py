@@ -6,6 +6,7 @@ networks are often degenerate (zero heads, zero biases, BatchNorm statistics tha
 drawn again, scaled by fan-in, and BatchNorm statistics are measured on one batch. The same name gives the same weights
 in every process on one machine.
 """
+
 import dataclasses
 import math
 import zlib
@@ -30,8 +31,8 @@ class Network:
     build: Callable[[], torch.nn.Module]
     inputs: Callable[[int], dict[str, torch.Tensor]]  # batch → inputs on the CPU, in the order of forward()
     batches: tuple[int, ...] = (1, 32)
-    convolutional: bool = False                       # channels-last is the layout that suits it
-    damped: str = ""                                  # norms that end residual branches, by the end of their names
+    convolutional: bool = False  # channels-last is the layout that suits it
+    damped: str = ""  # norms that end residual branches, by the end of their names
 
 
 class FirstOutput(torch.nn.Module):
@@ -69,8 +70,14 @@ def encoder24() -> torch.nn.Module:
 
 
 def conv_net() -> torch.nn.Module:
-    return torch.nn.Sequential(torch.nn.Conv2d(3, 64, 3, padding=1), torch.nn.BatchNorm2d(64), torch.nn.ReLU(),
-                               torch.nn.MaxPool2d(2), torch.nn.Flatten(), torch.nn.Linear(64 * 112 * 112, 1000))
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(3, 64, 3, padding=1),
+        torch.nn.BatchNorm2d(64),
+        torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(),
+        torch.nn.Linear(64 * 112 * 112, 1000),
+    )
 
 
 def images(batch: int) -> dict[str, torch.Tensor]:
@@ -78,7 +85,9 @@ def images(batch: int) -> dict[str, torch.Tensor]:
 
 
 def tokens(vocabulary: int) -> Callable[[int], dict[str, torch.Tensor]]:
-    return lambda batch: {"input_ids": torch.randint(0, vocabulary, (batch, 128), generator=generator(f"tokens{batch}"))}
+    return lambda batch: {
+        "input_ids": torch.randint(0, vocabulary, (batch, 128), generator=generator(f"tokens{batch}"))
+    }
 
 
 def sequences(batch: int) -> dict[str, torch.Tensor]:
@@ -86,16 +95,31 @@ def sequences(batch: int) -> dict[str, torch.Tensor]:
     return {"src": normal((batch, 128 if batch == 1 else 512, 1024))}
 
 
-NETWORKS = {network.name: network for network in (
-    Network("resnet50", "ResNet-50", lambda: torchvision_model("resnet50"), images, convolutional=True, damped=".bn3"),
-    Network("mobilenet_v3", "MobileNetV3-L", lambda: torchvision_model("mobilenet_v3_large"), images, convolutional=True),
-    Network("efficientnet_b0", "EfficientNet-B0", lambda: torchvision_model("efficientnet_b0"), images, convolutional=True),
-    Network("vit_b16", "ViT-B/16", lambda: torchvision_model("vit_b_16"), images),
-    Network("bert_base", "BERT-base, 128 tokens", bert_base, tokens(30522)),
-    Network("gpt2", "GPT-2 prefill, 128 tokens", gpt2, tokens(50257)),
-    Network("encoder24", "Encoder 24×1024, 128 or 512 positions", encoder24, sequences, batches=(1, 16)),
-    Network("convnet", "ConvNet 3→64 + Linear", conv_net, images, batches=(1, 4, 8, 16, 32, 64), convolutional=True),
-)}
+NETWORKS = {
+    network.name: network
+    for network in (
+        Network(
+            "resnet50", "ResNet-50", lambda: torchvision_model("resnet50"), images, convolutional=True, damped=".bn3"
+        ),
+        Network(
+            "mobilenet_v3", "MobileNetV3-L", lambda: torchvision_model("mobilenet_v3_large"), images, convolutional=True
+        ),
+        Network(
+            "efficientnet_b0",
+            "EfficientNet-B0",
+            lambda: torchvision_model("efficientnet_b0"),
+            images,
+            convolutional=True,
+        ),
+        Network("vit_b16", "ViT-B/16", lambda: torchvision_model("vit_b_16"), images),
+        Network("bert_base", "BERT-base, 128 tokens", bert_base, tokens(30522)),
+        Network("gpt2", "GPT-2 prefill, 128 tokens", gpt2, tokens(50257)),
+        Network("encoder24", "Encoder 24×1024, 128 or 512 positions", encoder24, sequences, batches=(1, 16)),
+        Network(
+            "convnet", "ConvNet 3→64 + Linear", conv_net, images, batches=(1, 4, 8, 16, 32, 64), convolutional=True
+        ),
+    )
+}
 
 
 def generator(key: str, device: str = "cpu") -> torch.Generator:
@@ -171,7 +195,9 @@ def make(network: Network) -> torch.nn.Module:
         model = network.build()
     model.to(device).eval()
     draw_weights(model, generator(network.name, device))
-    if network.damped:  # as training leaves them: with full branches, fp16 rounding grows a hundredfold on the way to the output
+    if (
+        network.damped
+    ):  # as training leaves them: with full branches, fp16 rounding grows a hundredfold on the way to the output
         for name, module in model.named_modules():
             if name.endswith(network.damped):
                 module.weight.data *= 0.25

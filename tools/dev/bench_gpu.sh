@@ -88,6 +88,8 @@ if wants bench; then
   [ $quick = 0 ] || peers+=(--no-compile)
   "$python" "$root/test/perf/bench_models.py" --gpuc "$gpuc" --exported "$exported" --out "$out" \
     "${peers[@]}" "${selection[@]}" "${measuring[@]}" || failed=1
-  "$python" "$root/test/perf/make_table.py" "$out/results.json" "$out/benchmarks.md" || failed=1
+  checked=()
+  [ ! -e "$out/check.json" ] || checked=("$out/check.json")
+  "$python" "$root/test/perf/make_table.py" "$out/results.json" "$out/benchmarks.md" "${checked[@]}" || failed=1
 fi
 exit $failed

@@ -28,10 +28,13 @@ lit_tool=$(sed -n 's/^GPUC_LIT:FILEPATH=//p' "$folder/CMakeCache.txt")
 
 say "line coverage"
 llvm-profdata-22 merge -sparse "$profiles"/*.profraw -o "$folder/all.profdata"
-objects=()
+# llvm-cov takes the first program by position and the others as -object.
+programs=()
 for program in "$folder"/bin/unit/* "$folder"/bin/gpuc "$folder"/bin/gpuc-opt "$folder"/bin/gpuc-onnx-conformance; do
-  [ -x "$program" ] && objects+=("-object=$program")
+  [ -x "$program" ] && programs+=("$program")
 done
+objects=("${programs[@]}")
+for ((i = 1; i < ${#objects[@]}; ++i)); do objects[i]="-object=${objects[i]}"; done
 sources=()
 for area in "${areas[@]}"; do sources+=("$root/$area"); done
 llvm-cov-22 export -summary-only -instr-profile="$folder/all.profdata" "${objects[@]}" "${sources[@]}" >"$folder/summary.json" 2>"$folder/llvm-cov.log"

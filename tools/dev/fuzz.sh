@@ -7,7 +7,7 @@
 seconds=${1:-60}
 [[ $seconds =~ ^[0-9]+$ ]] || die "'$seconds' is no number of seconds"
 folder=$build/fuzz
-export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0
+export ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0
 
 say "building the fuzzers"
 configure "$folder" asan -DGPUC_FUZZ=ON -DGPUC_SANITIZE=address,undefined,fuzzer-no-link -DGPUC_WERROR=OFF

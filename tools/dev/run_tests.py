@@ -225,7 +225,7 @@ class Tests:
             corpus.mkdir(parents=True, exist_ok=True)
             seconds = 60 if self.everything else 20
             artifacts = f"-artifact_prefix={self.logs}/{program.name}-"
-            os.environ.setdefault("ASAN_OPTIONS", "detect_container_overflow=0")
+            os.environ.setdefault("ASAN_OPTIONS", "detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0")
             result.add(self.simple(program, f"-max_total_time={seconds}", "-rss_limit_mb=4096", "-timeout=30", artifacts, corpus))
         return result
 

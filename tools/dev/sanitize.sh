@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Unit tests and a few runs of the command line under AddressSanitizer and UndefinedBehaviorSanitizer, in build/asan.
-# LLVM's libraries are not instrumented, so container-overflow checks would report its containers: they are off.
+# LLVM's libraries are not instrumented, so checks of its containers and allocators would report them: they are off.
 #   sanitize.sh [PRESET]     asan (default), ubsan or tsan
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 preset=${1:-asan}
 case $preset in asan | ubsan | tsan) ;; *) die "unknown preset '$preset', expected asan, ubsan or tsan" ;; esac
 folder=$build/$preset
-export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0:abort_on_error=0:exitcode=86
+export ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0:abort_on_error=0:exitcode=86
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:exitcode=86
 export TSAN_OPTIONS=exitcode=86
 export GPUC_CACHE_DIR=$folder/cache

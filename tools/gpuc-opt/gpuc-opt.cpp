@@ -5,16 +5,12 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
-#ifdef GPUC_OPT_HAS_PASSES
 #include "gpuc/Passes/Passes.h"
-#endif
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<gpuc::GpucDialect, mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
-#ifdef GPUC_OPT_HAS_PASSES
   gpuc::registerGpucPasses();
-#endif
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "gpuc optimizer driver\n", registry));
 }

@@ -91,6 +91,13 @@ void Verbosity::add(CLI::App &command) {
   command.add_flag("-v,--verbose", verbose, "say what was decided: fusions, layouts, precision, times");
 }
 
+std::string printable(std::string text) {
+  for (char &c : text)
+    if ((unsigned char)c < 0x20 || c == 0x7f)
+      c = '?';
+  return text;
+}
+
 int fail(const Status &status) {
   size_t from = 0;
   const std::string &text = status.message();

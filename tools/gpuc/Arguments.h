@@ -37,6 +37,8 @@ Result<Shape> parseShape(const std::string &text, const std::string &flag);
 /// Splits "name:rest" at the last colon that leaves something on both sides. Errors: InvalidArgument naming `flag`.
 Result<std::pair<std::string, std::string>> splitNamed(const std::string &text, const std::string &flag);
 
+/// Text of a model as a terminal may see it: control characters become '?'.
+std::string printable(std::string text);
 /// Prints "gpuc: error: …" (each line) to stderr and returns kFailure.
 int fail(const Status &status);
 void warn(const std::string &message);

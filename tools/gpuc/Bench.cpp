@@ -4,11 +4,13 @@
 #include "ModelSource.h"
 #include "Tensors.h"
 #include "gpuc/Runtime/Runtime.h"
+#include "gpuc/Support/File.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace gpuc::cli {
@@ -23,10 +25,11 @@ struct Query {
 };
 
 struct Summary {
-  double min = 0, max = 0, mean = 0, median = 0, p90 = 0, p99 = 0;
+  double min = 0, max = 0, mean = 0, median = 0;
+  std::vector<double> percentiles; ///< of the percents asked for, in their order
 };
 
-Summary summarize(std::vector<double> times) {
+Summary summarize(std::vector<double> times, const std::vector<double> &percents) {
   Summary s;
   if (times.empty())
     return s;
@@ -36,19 +39,22 @@ Summary summarize(std::vector<double> times) {
   s.max = times.back();
   s.mean = std::accumulate(times.begin(), times.end(), 0.0) / double(times.size());
   s.median = percentile(0.5);
-  s.p90 = percentile(0.9);
-  s.p99 = percentile(0.99);
+  for (double p : percents)
+    s.percentiles.push_back(percentile(p / 100));
   return s;
 }
 
-void printSummary(const char *what, const Summary &s) {
-  std::printf("%s: min = %.4f ms, max = %.4f ms, mean = %.4f ms, median = %.4f ms, percentile(90%%) = %.4f ms, percentile(99%%) = %.4f ms\n",
-              what, s.min, s.max, s.mean, s.median, s.p90, s.p99);
+void printSummary(const char *what, const Summary &s, const std::vector<double> &percents) {
+  std::printf("%s: min = %.4f ms, max = %.4f ms, mean = %.4f ms, median = %.4f ms", what, s.min, s.max, s.mean, s.median);
+  for (size_t i = 0; i < s.percentiles.size(); ++i)
+    std::printf(", percentile(%g%%) = %.4f ms", percents[i], s.percentiles[i]);
+  std::printf("\n");
 }
 
 struct BenchCommand {
-  std::string model, device = "auto";
+  std::string model, device = "auto", exportTimes;
   std::vector<std::string> inputs;
+  std::vector<double> percents = {90, 99};
   unsigned iterations = 10;
   double warmUpMs = 200, durationSeconds = 3;
   uint64_t seed = 0;
@@ -208,19 +214,27 @@ struct BenchCommand {
       std::vector<double> times;
       for (const Query &q : queries)
         times.push_back(get(q));
-      return summarize(times);
+      return summarize(times, percents);
     };
-    printSummary("Latency", column([](const Query &q) { return q.latency(); }));
-    printSummary("Enqueue Time", column([](const Query &q) { return q.enqueue; }));
+    printSummary("Latency", column([](const Query &q) { return q.latency(); }), percents);
+    printSummary("Enqueue Time", column([](const Query &q) { return q.enqueue; }), percents);
     if (!noDataTransfers) {
-      printSummary("H2D Latency", column([](const Query &q) { return q.h2d; }));
-      printSummary("D2H Latency", column([](const Query &q) { return q.d2h; }));
+      printSummary("H2D Latency", column([](const Query &q) { return q.h2d; }), percents);
+      printSummary("D2H Latency", column([](const Query &q) { return q.d2h; }), percents);
     }
-    printSummary("GPU Compute Time", column([](const Query &q) { return q.compute; }));
+    printSummary("GPU Compute Time", column([](const Query &q) { return q.compute; }), percents);
     double compute = 0;
     for (const Query &q : queries)
       compute += q.compute;
     std::printf("Total Host Walltime: %.3f s\nTotal GPU Compute Time: %.3f s\n", wall, compute / 1e3);
+    if (!exportTimes.empty()) {
+      nlohmann::json rows = nlohmann::json::array();
+      for (const Query &q : queries)
+        rows.push_back({{"latencyMs", q.latency()}, {"enqueueMs", q.enqueue}, {"h2dMs", q.h2d}, {"computeMs", q.compute}, {"d2hMs", q.d2h}});
+      Status written = writeFileAtomically(exportTimes, rows.dump(1) + "\n");
+      if (!written.ok())
+        return fail(written);
+    }
     return 0;
   }
 };
@@ -239,6 +253,11 @@ void addBench(CLI::App &app, Action &action) {
   sub->add_option("--warmUp", command->warmUpMs, "milliseconds before measuring")->type_name("MS");
   sub->add_option("--duration", command->durationSeconds, "least seconds of measuring")->type_name("S");
   sub->add_option("--seed", command->seed, "seed of random inputs")->type_name("N");
+  sub->add_option("--percentile", command->percents, "percentiles to report, 0 to 100")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 100.0))
+      ->type_name("P,…");
+  sub->add_option("--exportTimes", command->exportTimes, "write every query's times as JSON")->type_name("FILE");
   sub->add_flag("--noCudaGraph", command->noCudaGraph, "launch kernel by kernel");
   sub->add_flag("--noDataTransfers", command->noDataTransfers, "leave copies between host and device out");
   sub->add_flag("--dumpProfile", command->dumpProfile, "time of every kernel with its ONNX nodes");

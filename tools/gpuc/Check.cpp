@@ -31,9 +31,13 @@ struct CheckCommand {
         std::printf("%s: gpuc can compile this model\n", model.c_str());
       return 0;
     }
-    for (const frontend::Blocker &b : *blockers)
-      std::printf("%s: node '%s' (%s%s%s, opset %lld): %s\n", model.c_str(), b.node.c_str(), b.domain.c_str(), b.domain.empty() ? "" : "::",
-                  b.op.c_str(), (long long)b.opset, b.reason.c_str());
+    for (const frontend::Blocker &b : *blockers) {
+      // A problem of the model as a whole names no operator.
+      std::string where = b.op.empty() ? "" : "node '" + b.node + "' (" + (b.domain.empty() ? "" : b.domain + "::") + b.op + ", opset " +
+                                                  std::to_string(b.opset) + "): ";
+      std::printf("%s: %s\n", model.c_str(), printable(where + b.reason).c_str());
+    }
+    std::fflush(stdout);
     return fail(unsupported("'" + model + "' has " + std::to_string(blockers->size()) + (blockers->size() == 1 ? " blocker" : " blockers")));
   }
 };

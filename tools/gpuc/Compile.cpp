@@ -86,8 +86,6 @@ struct CompileCommand {
       }
     else if (*phase != Phase::Plan)
       std::fputs(compiled->ir.c_str(), stdout);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout))
-      return fail(ioError("standard output could not be written"));
     if (*phase != Phase::Plan || output.empty())
       return 0;
     Status written = writePlan(compiled->plan, output);

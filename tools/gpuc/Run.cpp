@@ -34,6 +34,8 @@ struct RunCommand {
       return isPlan.status();
     if (*isPlan)
       return invalidArgument("--device=reference runs ONNX models, and '" + model + "' is a plan; give the model it was compiled from");
+    if ((build.fp16 || build.bf16) && !verbosity.quiet)
+      warn("--device=reference computes in the model's own types: --fp16 and --bf16 are ignored");
     auto options = compileOptions(build, given, verbosity);
     if (!options)
       return options.status();
@@ -116,7 +118,7 @@ struct RunCommand {
     std::printf("device: %s\n", outcome.ranOn.c_str());
     for (size_t i = 0; i < outcome.inputs.size(); ++i)
       std::printf("input  %s: %s%s\n", outcome.inputs[i].name.c_str(), describe(outcome.given[i]).c_str(),
-                  given.count(outcome.inputs[i].name) ? "" : " (random)");
+                  given.count(outcome.inputs[i].name) ? "" : outcome.inputs[i].specialisedTo ? " (fixed in the plan)" : " (random)");
     for (size_t i = 0; i < outcome.outputs.size(); ++i) {
       std::printf("output %s: %s\n", outcome.outputs[i].name.c_str(), describe(outcome.results[i]).c_str());
       for (const std::string &line : topFive(outcome.results[i]))

@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "gpuc: %s\n", message.c_str());
   }
 
-  CLI::App app{"gpuc compiles ONNX models into plans that run on NVIDIA GPUs, and runs them."};
+  CLI::App app{"gpuc compiles ONNX models into plans that run on NVIDIA GPUs, and runs them.", "gpuc"};
   app.set_version_flag("--version", "gpuc " GPUC_VERSION);
   app.require_subcommand(0, 1);
   std::string listOps;
@@ -41,11 +41,17 @@ int main(int argc, char **argv) {
     int code = app.exit(error);
     return code == 0 ? 0 : kUsage;
   }
-  if (app.count("--list-onnx-ops"))
-    return listOnnxOps(listOps == "json");
-  if (!action) {
+  int code = 0;
+  if (app.count("--list-onnx-ops")) {
+    code = listOnnxOps(listOps == "json");
+  } else if (action) {
+    code = action();
+  } else {
     std::fputs(app.help().c_str(), stdout);
-    return arguments.empty() ? kUsage : 0;
+    code = arguments.empty() ? kUsage : 0;
   }
-  return action();
+  // A report that nobody can read is no success.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    return gpuc::cli::fail(gpuc::ioError("standard output could not be written"));
+  return code;
 }

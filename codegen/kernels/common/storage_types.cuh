@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Element types that are only stored: small floats and integers of fewer than 8 bits. An element is decoded to
-// its computing type when it is read and encoded when it is written; in between, `bits` holds its code in the
-// low bits. Elements below 8 bits are packed in memory, the first one in the low bits of its byte. Bits are
-// shifted and masked only: one text for every architecture. Tables: ONNX Cast 25, OCP 8-bit Floating Point
-// Specification 1.0, OCP Microscaling Formats 1.0.
+// Element types that are only stored: small floats and integers of fewer than 8 bits. An element is decoded
+// to its computing type when it is read and encoded when it is written; in between, `bits` holds its code in
+// the low bits. Elements below 8 bits are packed in memory, the first one in the low bits of its byte. Bits
+// are shifted and masked only: one text for every architecture. Tables: ONNX Cast 25, OCP 8-bit Floating
+// Point Specification 1.0, OCP Microscaling Formats 1.0.
 #pragma once
 #include "common/types.cuh"
 

@@ -41,8 +41,8 @@ Coords coordsOfGroups(ExprEmitter::Impl &e, const Walk &walk, ArrayRef<Index> po
   return coords;
 }
 
-/// Some result has several elements in a byte: it is row-major, and the walk must be, so that a thread's lanes
-/// are whole bytes.
+/// Some result has several elements in a byte: it is row-major, and the walk must be, so that a thread's
+/// lanes are whole bytes.
 static bool writesPacked(KernelOp kernel) {
   return llvm::any_of(kernel.getResultTypes(),
                       [](Type type) { return isPacked(cast<RankedTensorType>(type).getElementType()); });

@@ -24,6 +24,8 @@ extern const unsigned simSourcesCount;
 namespace gpuc::sim {
 
 static constexpr size_t kUnitsPerLibrary = 40;
+/// Part of every cache key: changes when the way units become libraries does.
+static const char kScheme[] = "unit namespaces";
 
 Result<Compiler> findCompiler(const std::string &name) {
   std::vector<std::string> names =
@@ -218,7 +220,9 @@ Status Builder::build(const Batch &batch) {
   for (size_t i = 0; i < batch.units.size(); ++i) {
     const UnitSource &unit = *batch.units[i];
     if (opensOwnNamespace(unit.text)) {
-      texts.push_back(lineMarker(unit) + unit.text);
+      // A file of its own, under a namespace of its own: the linker takes functions of one name for one
+      // function.
+      texts.push_back("#define gpuc gpucUnit" + std::to_string(i) + "\n" + lineMarker(unit) + unit.text);
       continue;
     }
     for (const std::string &line : includeLines(unit.text))
@@ -290,6 +294,7 @@ Result<std::vector<CompiledLibrary>> compileUnits(const CompileOptions &options,
   std::vector<size_t> missing;
   for (size_t i = 0; i < units.size(); ++i) {
     Sha256 hash;
+    hash.updateSized(kScheme);
     hash.updateSized(headerKey);
     hash.updateSized(options.compiler.version);
     for (const std::string &flag : compileFlags(options))

@@ -5,6 +5,7 @@
 #include "Compile.h"
 #include "ThreadPool.h"
 #include "gpuc/Support/File.h"
+#include <chrono>
 #include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
@@ -97,6 +98,17 @@ public:
   Result<StreamHandle> createStream() override { return StreamHandle(this); }
   void destroyStream(StreamHandle) override {}
   Status synchronize(StreamHandle) override { return Status(); }
+  // Work is over when a call returns, so an event is the time at which it is recorded.
+  Result<EventHandle> createEvent() override { return EventHandle(new std::chrono::steady_clock::time_point()); }
+  void destroyEvent(EventHandle e) override { delete static_cast<std::chrono::steady_clock::time_point *>(e); }
+  Status recordEvent(EventHandle e, StreamHandle) override {
+    *static_cast<std::chrono::steady_clock::time_point *>(e) = std::chrono::steady_clock::now();
+    return Status();
+  }
+  Result<double> elapsedMs(EventHandle begin, EventHandle end) override {
+    auto at = [](EventHandle e) { return *static_cast<std::chrono::steady_clock::time_point *>(e); };
+    return std::chrono::duration<double, std::milli>(at(end) - at(begin)).count();
+  }
   Status beginCapture(StreamHandle) override { return unsupported("the simulator does not record graphs"); }
   Result<std::unique_ptr<Graph>> endCapture(StreamHandle) override {
     return unsupported("the simulator does not record graphs");

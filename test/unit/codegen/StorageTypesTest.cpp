@@ -12,11 +12,16 @@ struct Named {
   const char *ir;
   DType dtype;
 };
-constexpr Named kStorageTypes[] = {
-    {"f8E4M3FN", DType::F8E4M3FN},     {"f8E4M3FNUZ", DType::F8E4M3FNUZ}, {"f8E5M2", DType::F8E5M2},
-    {"f8E5M2FNUZ", DType::F8E5M2FNUZ}, {"f8E8M0FNU", DType::F8E8M0},      {"f4E2M1FN", DType::F4E2M1},
-    {"i4", DType::I4},                 {"ui4", DType::U4},                {"i2", DType::I2},
-    {"ui2", DType::U2}};
+constexpr Named kStorageTypes[] = {{"f8E4M3FN", DType::F8E4M3FN},
+                                   {"f8E4M3FNUZ", DType::F8E4M3FNUZ},
+                                   {"f8E5M2", DType::F8E5M2},
+                                   {"f8E5M2FNUZ", DType::F8E5M2FNUZ},
+                                   {"f8E8M0FNU", DType::F8E8M0},
+                                   {"f4E2M1FN", DType::F4E2M1},
+                                   {"i4", DType::I4},
+                                   {"ui4", DType::U4},
+                                   {"i2", DType::I2},
+                                   {"ui2", DType::U2}};
 
 class StorageTypesTest : public KernelTest {
 protected:
@@ -43,7 +48,8 @@ protected:
     std::string pack = "%y:" + std::to_string(all.size());
     return "func.func @main(%x: " + x + ") -> (" + types + ") {\n  " + pack +
            " = gpuc.kernel \"pointwise\" (%a = %x : " + x + ") -> " + types + " {\n" + body +
-           "    gpuc.yield " + values + " : " + types + "\n  }\n  return " + results + " : " + types + "\n}\n";
+           "    gpuc.yield " + values + " : " + types + "\n  }\n  return " + results + " : " + types +
+           "\n}\n";
   }
   /// Casts to every storage type, to the floats with and without saturation and in every rounding mode.
   static std::vector<Cast> allEncodings() {
@@ -55,8 +61,7 @@ protected:
     }
     for (std::string mode : {"down", "nearest"})
       for (std::string saturate : {"true", "false"})
-        all.push_back(
-            {"f8E8M0FNU", "{saturate = " + saturate + ", round = #gpuc<round_mode " + mode + ">}"});
+        all.push_back({"f8E8M0FNU", "{saturate = " + saturate + ", round = #gpuc<round_mode " + mode + ">}"});
     return all;
   }
   /// Every code once.
@@ -192,7 +197,8 @@ TEST_F(StorageTypesTest, EpiloguesWriteBytesButNotPackedElements) {
 TEST_F(StorageTypesTest, CompilesForEveryArchitecture) {
   checkCompiles(casts(70001, "f32", {{"f8E4M3FN"}, {"f8E5M2FNUZ", "{saturate = false}"}, {"i2"}}));
   checkCompiles(casts(70001, "f64", {{"f4E2M1FN"}, {"f8E5M2", "{saturate = false}"}}));
-  checkCompiles(casts(70001, "i64", {{"f8E8M0FNU", "{saturate = false, round = #gpuc<round_mode nearest>}"}}));
+  checkCompiles(
+      casts(70001, "i64", {{"f8E8M0FNU", "{saturate = false, round = #gpuc<round_mode nearest>}"}}));
   for (const Named &type : kStorageTypes)
     checkCompiles(casts(70001, type.ir, {{"f16"}}));
 }

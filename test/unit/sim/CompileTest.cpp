@@ -62,6 +62,30 @@ float runEntry(Device &device, Module &module, const std::string &entry) {
   return x.read()[31];
 }
 
+/// Defines its structs in namespace gpuc, and a function that compilers leave out of line.
+std::string ownNamespaceText(int value) {
+  std::string v = std::to_string(value);
+  return "#include \"common/types.cuh\"\nnamespace gpuc {\nstruct Config { static constexpr int kValue = " +
+         v +
+         "; };\ntemplate <typename C> __noinline__ __device__ float valueOf() { return float(C::kValue); }\n"
+         "extern \"C\" __global__ void own" +
+         v + "(float *x) { x[threadIdx.x] += valueOf<Config>(); }\nGPUC_EXPORT(own" + v + ")\n}\n";
+}
+
+TEST(SimCompile, UnitsOfOneLibraryKeepTheirOwnDefinitions) {
+  SimOptions options = simOptions();
+  options.cacheDir = scratchDir() + "/own";
+  options.threads = 1; // one library
+  auto device = createSimDevice(options);
+  ASSERT_TRUE(device.ok());
+  auto module =
+      (*device)->loadSource({{"a.cu", ownNamespaceText(1)}, {"b.cu", ownNamespaceText(2)}}, kernelHeaders());
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  EXPECT_EQ(filesIn(options.cacheDir, ".so").size(), 1u);
+  EXPECT_EQ(runEntry(**device, **module, "own1"), 1.5f);
+  EXPECT_EQ(runEntry(**device, **module, "own2"), 2.5f);
+}
+
 TEST(SimCompile, ManyUnitsShareLibrariesAndTheCacheIsReused) {
   SimOptions options = simOptions();
   options.cacheDir = scratchDir() + "/many";
