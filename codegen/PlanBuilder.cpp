@@ -8,6 +8,7 @@
 #include "gpuc/Support/Hash.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "LibraryProducts.h"
 #include "kernels/matmul/Matmul.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -37,7 +38,9 @@ std::string onnxNodes(Location location) {
   return llvm::join(names, ", ");
 }
 
-LogicalResult selectVariants(func::FuncOp function, const Target &target) {
+LogicalResult selectVariants(func::FuncOp function, const Target &target, bool allowLibrary) {
+  if (allowLibrary)
+    splitProductsForLibrary(function, target);
   for (auto kernel : function.getOps<KernelOp>()) {
     const KernelFamily *family = findFamily(kernel.getFamily());
     if (!family)
@@ -118,21 +121,8 @@ uint32_t PlanBuilder::unitIndex(llvm::StringRef family, const std::string &text,
   return at->second;
 }
 
-/// Share of the tensor cores' peak that gpuc's own product kernels (mma.sync on every target) and the library reach on large
-/// problems, and what a library call costs besides: it neither waits nor triggers early, so neighbours don't overlap with it.
-/// Measured shares for H200 in docs/benchmarks.md; the others are the same guess.
-constexpr double kOwnShareOfPeak = 0.45, kLibraryShareOfPeak = 0.70, kLibraryCallSeconds = 2.5e-6;
 /// Workspace given to the library, as NVIDIA recommends for Hopper and for older architectures.
 constexpr uint64_t kWorkspaceHopper = 32u << 20, kWorkspaceOlder = 4u << 20;
-
-/// Only where the library has instructions that gpuc's kernels don't use yet, and only for problems large enough to pay for the call.
-static bool prefersLibrary(const MatmulProblem &problem, const Target &target) {
-  if (!target.hasWgmma || (problem.dtypeA != DType::F16 && problem.dtypeA != DType::BF16))
-    return false;
-  double flops = 2.0 * double(problem.m) * double(problem.n) * double(problem.k) * double(problem.batch);
-  double peak = target.fp16Tflops * 1e12;
-  return flops / (kLibraryShareOfPeak * peak) + kLibraryCallSeconds < flops / (kOwnShareOfPeak * peak);
-}
 
 /// One target's program while it is built.
 struct PlanBuilder::Program {

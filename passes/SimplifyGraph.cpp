@@ -323,12 +323,59 @@ struct MoveConstantBelowReshape : OpRewritePattern<BinaryOp> {
   }
 };
 
+/// A convolution whose windows tile the image (kernel = stride, no pads) is a product of patches: the embedding of vision transformers.
+struct PatchesIntoProduct : OpRewritePattern<ConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
+    auto x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
+    auto zero = [](llvm::ArrayRef<int64_t> pads) { return llvm::all_of(pads, [](int64_t p) { return p == 0; }); };
+    if (op.getGroup() != 1 || !getConstant(op.getW()) || !zero(op.getLow()) || !zero(op.getHigh()))
+      return rewriter.notifyMatchFailure(op, "groups, pads or a computed weight");
+    int64_t window = 1;
+    for (size_t i = 2; i < x.size(); ++i) {
+      if (op.getStrides()[i - 2] != w[i] || op.getDilations()[i - 2] != 1 || x[i] != y[i] * w[i])
+        return rewriter.notifyMatchFailure(op, "the windows do not tile the image");
+      window *= w[i];
+    }
+    if (window < 16)
+      return rewriter.notifyMatchFailure(op, "small windows are read well as a convolution");
+    Location loc = op.getLoc();
+    // [N, C, P, k, Q, k] -> [N, P, Q, C, k, k] -> [N, P*Q, C*k*k]
+    llvm::SmallVector<int64_t> split{x[0], x[1]}, perm{0};
+    int64_t patches = 1, spatial = int64_t(x.size()) - 2;
+    for (int64_t i = 0; i < spatial; ++i) {
+      split.push_back(y[i + 2]);
+      split.push_back(w[i + 2]);
+      perm.push_back(2 + 2 * i);
+      patches *= y[i + 2];
+    }
+    perm.push_back(1);
+    for (int64_t i = 0; i < spatial; ++i)
+      perm.push_back(3 + 2 * i);
+    int64_t depth = x[1] * window, channels = w[0];
+    Value patch = ReshapeOp::create(rewriter, loc, op.getX(), split);
+    patch = TransposeOp::create(rewriter, loc, patch, rewriter.getDenseI64ArrayAttr(perm));
+    patch = ReshapeOp::create(rewriter, loc, patch, llvm::ArrayRef<int64_t>{x[0], patches, depth});
+    Value weight = ReshapeOp::create(rewriter, loc, op.getW(), llvm::ArrayRef<int64_t>{channels, depth});
+    weight = TransposeOp::create(rewriter, loc, weight, rewriter.getDenseI64ArrayAttr({1, 0}));
+    auto product = MatmulOp::create(rewriter, loc, patch, weight);
+    if (op.getTf32())
+      product.setTf32(true);
+    Value z = product.getZ();
+    if (op.getBias())
+      z = BinaryOp::create(rewriter, loc, BinaryKind::Add, z, op.getBias());
+    z = TransposeOp::create(rewriter, loc, z, rewriter.getDenseI64ArrayAttr({0, 2, 1}));
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), z);
+    return success();
+  }
+};
+
 struct SimplifyGraph : impl::SimplifyGraphBase<SimplifyGraph> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldIntoConvolution<ConvOp>, FoldIntoConvolution<ConvTransposeOp>, FoldScaleIntoMatmul,
                  FoldPadIntoConvolution, FoldPadIntoPool<AvgPoolOp>, FoldPadIntoPool<MaxPoolOp>, JoinAdjacentSlices,
-                 MoveConstantBelowReshape>(&getContext());
+                 MoveConstantBelowReshape, PatchesIntoProduct>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -28,8 +28,15 @@ std::optional<Polynomial> matchPolynomial(Value v, Value x, int depth) {
   if (!op || depth > 8)
     return std::nullopt;
   auto a = matchPolynomial(op.getX(), x, depth + 1);
+  if (!a)
+    return std::nullopt;
+  if (op.getKind() == BinaryKind::Pow) {
+    auto exponent = getSplat(op.getY()); // of any type
+    auto square = exponent && (*exponent == 2 || *exponent == 3) ? multiply(*a, *a) : std::nullopt;
+    return square && *exponent == 3 ? multiply(*square, *a) : square;
+  }
   auto b = matchPolynomial(op.getY(), x, depth + 1);
-  if (!a || !b)
+  if (!b)
     return std::nullopt;
   Polynomial r{};
   switch (op.getKind()) {
@@ -49,13 +56,6 @@ std::optional<Polynomial> matchPolynomial(Value v, Value x, int depth) {
     for (size_t i = 0; i < r.size(); ++i)
       r[i] = (*a)[i] / (*b)[0];
     return r;
-  case BinaryKind::Pow: {
-    auto exponent = getSplat(op.getY()); // of any type
-    if (!exponent || (*exponent != 2 && *exponent != 3))
-      return std::nullopt;
-    auto square = multiply(*a, *a);
-    return square && *exponent == 3 ? multiply(*square, *a) : square;
-  }
   default:
     return std::nullopt;
   }
@@ -85,18 +85,6 @@ Product flattenProduct(Value v) {
   Product product;
   flatten(v, true, product);
   return product;
-}
-
-std::optional<int64_t> trailingAxes(ReduceOp reduce) {
-  int64_t rank = tensorType(reduce.getX()).getRank();
-  auto axes = reduce.getAxes();
-  if (axes.empty() || !reduce.getKeepdims())
-    return std::nullopt;
-  int64_t first = rank - int64_t(axes.size());
-  for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i] != first + int64_t(i))
-      return std::nullopt;
-  return first;
 }
 
 } // namespace gpuc

@@ -68,7 +68,4 @@ struct Product {
 };
 Product flattenProduct(mlir::Value v);
 
-/// True when the op reduces exactly the trailing axes [first, rank) and keeps them with extent 1; gives `first`.
-std::optional<int64_t> trailingAxes(ReduceOp reduce);
-
 } // namespace gpuc

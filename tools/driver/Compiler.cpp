@@ -135,7 +135,7 @@ private:
       progress("emitting for " + std::string(target.arch), i, options.targets.size());
       OwningOpRef<ModuleOp> copy = state->module->clone();
       auto program = copy->lookupSymbol<func::FuncOp>("main");
-      if (failed(selectVariants(program, target)) || failed(builder.addProgram(program, target, {std::string(target.arch)})))
+      if (failed(selectVariants(program, target, options.allowLibrary)) || failed(builder.addProgram(program, target, {std::string(target.arch)})))
         return state->session.error("emission for " + std::string(target.arch) + " failed");
       if (i == 0 && !options.dumpDir.empty())
         GPUC_RETURN_IF_ERROR(writeFileAtomically(joinPath(options.dumpDir, "4-variants.mlir"), printModule(*copy)));

@@ -12,8 +12,9 @@
 
 namespace gpuc {
 
-/// Lets every kernel's family choose a variant for the target. Emits errors.
-mlir::LogicalResult selectVariants(mlir::func::FuncOp function, const Target &target);
+/// Lets every kernel's family choose a variant for the target, after splitting products for the library where that pays and is allowed. Emits
+/// errors.
+mlir::LogicalResult selectVariants(mlir::func::FuncOp function, const Target &target, bool allowLibrary);
 
 /// ONNX node names in a location, in order, each once, joined with ", ".
 std::string onnxNodes(mlir::Location location);
