@@ -32,6 +32,8 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
       getOperation().emitError() << "unknown precision '" << type << "', expected f16 or bf16";
       return signalPassFailure();
     }
+    if (getOperation().isExternal())
+      return;
     MLIRContext *context = &getContext();
     narrow = type == "f16" ? Type(Float16Type::get(context)) : Type(BFloat16Type::get(context));
     Block &block = getOperation().getBody().front();

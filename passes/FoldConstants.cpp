@@ -24,6 +24,8 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
   using Base::Base;
 
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     Block &block = getOperation().getBody().front();
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isa<ConstantOp>(op) || op.getNumResults() == 0 || op.getNumOperands() == 0)

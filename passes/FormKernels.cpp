@@ -100,6 +100,8 @@ private:
 
 struct FormKernels : impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     func::FuncOp function = getOperation();
     Block &block = function.getBody().front();
     FusionGraph graph(function);

@@ -17,6 +17,8 @@ namespace {
 
 struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     func::FuncOp function = getOperation();
     BufferLiveness liveness(function);
     std::vector<BufferBlock> &blocks = liveness.blocks();

@@ -370,12 +370,58 @@ struct PatchesIntoProduct : OpRewritePattern<ConvOp> {
   }
 };
 
+/// onehot(i) * W takes row i of W, and zeros where i is no row: cast(i == [0 … K-1]) times a finite matrix (jax2tf, tf2onnx).
+struct GatherFromOneHot : OpRewritePattern<MatmulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
+    Value w = op.getY();
+    auto cast = op.getX().getDefiningOp<CastOp>();
+    auto eq = cast ? matchBinary(cast.getX(), BinaryKind::Eq) : BinaryOp();
+    if (!eq || !isConstant(w) || tensorType(w).getRank() != 2 || !isa<FloatType>(elementTypeOf(w)) || !allFinite(getConstant(w)))
+      return rewriter.notifyMatchFailure(op, "no one-hot rows times a finite constant matrix");
+    int64_t rows = shapeOf(w)[0], columns = shapeOf(w)[1];
+    Value index = isConstant(eq.getY()) ? eq.getX() : eq.getY(), classes = isConstant(eq.getY()) ? eq.getY() : eq.getX();
+    auto values = getInts(classes);
+    if (!values || shapeOf(classes).empty() || shapeOf(classes).back() != rows || int64_t(values->size()) != rows)
+      return rewriter.notifyMatchFailure(op, "the classes do not lie along the last axis");
+    for (int64_t i = 0; i < rows; ++i)
+      if ((*values)[i] != i)
+        return rewriter.notifyMatchFailure(op, "the classes are not 0, 1, …");
+    auto lead = shapeOf(op.getZ()).drop_back();
+    if (!elementTypeOf(index).isSignlessInteger(32) && !elementTypeOf(index).isSignlessInteger(64))
+      return rewriter.notifyMatchFailure(op, "indices are i32 or i64");
+    if (shapeOf(index).empty() || shapeOf(index).back() != 1 || shapeOf(index).drop_back() != lead)
+      return rewriter.notifyMatchFailure(op, "the indices broadcast");
+    Location loc = op.getLoc();
+    // One more row of zeros; the sum that this stands for never gives -0.
+    ElementsAttr table = evaluateConstants(getContext(), [&](OpBuilder &b) -> Value {
+      auto zeros = RankedTensorType::get({1, columns}, elementTypeOf(w));
+      Value zero = ConstantOp::create(b, loc, DenseElementsAttr::get(zeros, b.getFloatAttr(elementTypeOf(w), 0.0)));
+      Value positive = BinaryOp::create(b, loc, BinaryKind::Add, w, zero);
+      return ConcatOp::create(b, loc, tensorType(w).clone({rows + 1, columns}), ValueRange{positive, zero}, 0, false);
+    });
+    if (!table)
+      return rewriter.notifyMatchFailure(op, "the table can't be built");
+    auto number = [&](int64_t v) -> Value {
+      auto type = RankedTensorType::get({}, elementTypeOf(index));
+      return ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, rewriter.getIntegerAttr(elementTypeOf(index), v)));
+    };
+    Value i = ReshapeOp::create(rewriter, loc, index, lead);
+    Value inside = BinaryOp::create(rewriter, loc, BinaryKind::And, BinaryOp::create(rewriter, loc, BinaryKind::Ge, i, number(0)),
+                                    BinaryOp::create(rewriter, loc, BinaryKind::Lt, i, number(rows)));
+    Value row = SelectOp::create(rewriter, loc, inside, i, number(rows));
+    rewriter.replaceOpWithNewOp<GatherOp>(op, op.getType(), ConstantOp::create(rewriter, loc, table), row,
+                                          rewriter.getI64IntegerAttr(0));
+    return success();
+  }
+};
+
 struct SimplifyGraph : impl::SimplifyGraphBase<SimplifyGraph> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldIntoConvolution<ConvOp>, FoldIntoConvolution<ConvTransposeOp>, FoldScaleIntoMatmul,
                  FoldPadIntoConvolution, FoldPadIntoPool<AvgPoolOp>, FoldPadIntoPool<MaxPoolOp>, JoinAdjacentSlices,
-                 MoveConstantBelowReshape, PatchesIntoProduct>(&getContext());
+                 MoveConstantBelowReshape, PatchesIntoProduct, GatherFromOneHot>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

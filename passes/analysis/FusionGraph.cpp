@@ -247,7 +247,7 @@ void FusionGraph::absorbProducers() {
     if (Operation *root = clusters[reader].root) {
       bool epilogue = clusters[reader].traits->epilogue, prologue = clusters[reader].traits->prologue;
       // Operands of the root that are no prologue are buffers; an epilogue stays free of gathers and other movement.
-      bool legal = llvm::all_of(clusters[c].ops, isPointwiseOp);
+      bool legal = llvm::all_of(clusters[c].ops, [](Operation *op) { return isPointwiseOp(op) || isa<PadOp>(op) || isViewOp(op); });
       for (auto [i, operand] : llvm::enumerate(root->getOperands()))
         legal &= producer(operand) != c || (i == 0 && prologue);
       if (!legal || !(epilogue || prologue))

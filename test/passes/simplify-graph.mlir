@@ -182,3 +182,41 @@ func.func @bias_below_reshape(%x: tensor<7x2xf32>) -> (tensor<1x7x3x5xf32>, tens
   %5 = gpuc.binary add %4, %c : tensor<1x7x3x5xf32>, tensor<3x1xf32> -> tensor<1x7x3x5xf32>
   return %2, %5 : tensor<1x7x3x5xf32>, tensor<1x7x3x5xf32>
 }
+
+// A one-hot matrix times a finite table takes rows of it; row 3 holds zeros for indices out of range.
+// CHECK-LABEL: func.func @one_hot
+// CHECK-SAME: (%[[I:.*]]: tensor<5x7x1xi32>)
+// CHECK: %[[T:.*]] = gpuc.constant dense<{{\[}}[1.000000e+00, 2.000000e+00], [3.000000e+00, 4.000000e+00], [5.000000e+00, 6.000000e+00], [0.000000e+00, 0.000000e+00]]> : tensor<4x2xf32>
+// CHECK: %[[R:.*]] = gpuc.reshape %[[I]] : tensor<5x7x1xi32> -> tensor<5x7xi32>
+// CHECK: %[[S:.*]] = gpuc.select %{{.*}}, %[[R]], %{{.*}}
+// CHECK: %[[Y:.*]] = gpuc.gather %[[T]], %[[S]] {axis = 0 : i64}
+// CHECK: return %[[Y]]
+func.func @one_hot(%i: tensor<5x7x1xi32>) -> tensor<5x7x2xf32> {
+  %classes = gpuc.constant dense<[0, 1, 2]> : tensor<3xi32>
+  %w = gpuc.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>
+  %0 = gpuc.binary eq %i, %classes : tensor<5x7x1xi32>, tensor<3xi32> -> tensor<5x7x3xi1>
+  %1 = gpuc.cast %0 : tensor<5x7x3xi1> -> tensor<5x7x3xf32>
+  %2 = gpuc.matmul %1, %w : tensor<5x7x3xf32>, tensor<3x2xf32> -> tensor<5x7x2xf32>
+  return %2 : tensor<5x7x2xf32>
+}
+
+// Classes out of order, an infinite entry (0 * inf is NaN), indices along the last axis too.
+// CHECK-LABEL: func.func @one_hot_refused
+// CHECK-NOT: gpuc.gather
+// CHECK: return
+func.func @one_hot_refused(%i: tensor<5x1xi32>, %j: tensor<5x3xi32>) -> (tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>) {
+  %classes = gpuc.constant dense<[0, 1, 2]> : tensor<3xi32>
+  %other = gpuc.constant dense<[0, 2, 1]> : tensor<3xi32>
+  %w = gpuc.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>
+  %inf = gpuc.constant dense<[[1.0, 2.0], [3.0, 0x7F800000], [5.0, 6.0]]> : tensor<3x2xf32>
+  %0 = gpuc.binary eq %i, %other : tensor<5x1xi32>, tensor<3xi32> -> tensor<5x3xi1>
+  %1 = gpuc.cast %0 : tensor<5x3xi1> -> tensor<5x3xf32>
+  %2 = gpuc.matmul %1, %w : tensor<5x3xf32>, tensor<3x2xf32> -> tensor<5x2xf32>
+  %3 = gpuc.binary eq %i, %classes : tensor<5x1xi32>, tensor<3xi32> -> tensor<5x3xi1>
+  %4 = gpuc.cast %3 : tensor<5x3xi1> -> tensor<5x3xf32>
+  %5 = gpuc.matmul %4, %inf : tensor<5x3xf32>, tensor<3x2xf32> -> tensor<5x2xf32>
+  %6 = gpuc.binary eq %j, %classes : tensor<5x3xi32>, tensor<3xi32> -> tensor<5x3xi1>
+  %7 = gpuc.cast %6 : tensor<5x3xi1> -> tensor<5x3xf32>
+  %8 = gpuc.matmul %7, %w : tensor<5x3xf32>, tensor<3x2xf32> -> tensor<5x2xf32>
+  return %2, %5, %8 : tensor<5x2xf32>, tensor<5x2xf32>, tensor<5x2xf32>
+}
