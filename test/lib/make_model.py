@@ -56,6 +56,19 @@ def mlp():
 
 
 @kind
+def transformer_feed_forward():
+    """x[4096,1024] -> Gemm, erf-GELU, Gemm, residual: products large enough for the library."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w1", "b1"], ["h"], name="up"),
+        helper.make_node("Gelu", ["h"], ["g"], name="gelu"),
+        helper.make_node("Gemm", ["g", "w2", "b2"], ["z"], name="down"),
+        helper.make_node("Add", ["z", "x"], ["y"], name="residual"),
+    ]
+    weights = [weight("w1", [1024, 2048]), weight("b1", [2048]), weight("w2", [2048, 1024]), weight("b2", [1024])]
+    return model(nodes, [value("x", [4096, 1024])], [value("y", [4096, 1024])], weights, opset=20)
+
+
+@kind
 def classifier():
     """x[1,5] -> scores[1,7]: one row, so that `gpuc run` prints the top five."""
     nodes = [helper.make_node("Gemm", ["x", "w", "b"], ["scores"], name="layer")]
