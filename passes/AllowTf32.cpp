@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Marks f32 contractions as free to use tf32 tensor cores.
-#include "gpuc/Passes/Passes.h"
 #include "gpuc/IR/Ops.h"
+#include "gpuc/Passes/Passes.h"
 
 using namespace mlir;
 

@@ -20,7 +20,8 @@ namespace {
 /// Bytes that a channel vector should have: 16-byte loads along the channels.
 constexpr int64_t kVectorBytes = 16;
 
-/// A convolution gains from channels-last data when whole vectors of one group's channels exist, or when every channel is a group.
+/// A convolution gains from channels-last data when whole vectors of one group's channels exist, or when
+/// every channel is a group.
 bool wantsChannelsLast(Value tensor, int64_t group) {
   auto shape = shapeOf(tensor);
   int64_t channels = shape[1], perGroup = channels / std::max<int64_t>(group, 1);
@@ -66,7 +67,8 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
       if (!kernel || !kernel.getRoot() || !isa<ConvOp, ConvTransposeOp>(kernel.getRoot()))
         return false;
       Value x = kernel.getRoot()->getOperand(0);
-      return x == kernel.getBody().getArgument(use.getOperandNumber()) && wantsChannelsLast(value, groupOf(kernel.getRoot()));
+      return x == kernel.getBody().getArgument(use.getOperandNumber()) &&
+             wantsChannelsLast(value, groupOf(kernel.getRoot()));
     });
   }
 
@@ -80,12 +82,14 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
 
   /// Returned values belong to the caller and are row-major.
   static bool isReturned(Value value) {
-    return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<func::ReturnOp, ReshapeOp>(user); });
+    return llvm::any_of(value.getUsers(),
+                        [](Operation *user) { return isa<func::ReturnOp, ReshapeOp>(user); });
   }
 
   static bool isChannelsLast(Value value) {
     auto shape = shapeOf(value);
-    return shape.size() >= 3 && !isRowMajor(value) && sameLayout(shape, storageStrides(value), channelsLastStrides(shape));
+    return shape.size() >= 3 && !isRowMajor(value) &&
+           sameLayout(shape, storageStrides(value), channelsLastStrides(shape));
   }
 
   void chooseStorage(KernelOp kernel) {
@@ -96,7 +100,8 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
         continue;
       bool channelsLast = false;
       if (root && isa<ConvOp, ConvTransposeOp>(root))
-        channelsLast = result.getType() == root->getResult(0).getType() || shape == shapeOf(root->getResult(0));
+        channelsLast =
+            result.getType() == root->getResult(0).getType() || shape == shapeOf(root->getResult(0));
       // Spatial sizes of one element make both layouts equal; leave those alone unless asked for.
       channelsLast &= wantsChannelsLast(result, 1) && readersFollow(result, channelsLastStrides(shape));
       channelsLast |= readersWantChannelsLast(result);
@@ -124,7 +129,8 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
     int64_t channelsLastBytes = 0, otherBytes = 0;
     for (Value input : kernel.getInputs()) {
       auto in = shapeOf(input);
-      if (in.size() != shape.size() || in[1] != shape[1] || tensorType(input).getNumElements() * 4 < tensorType(result).getNumElements())
+      if (in.size() != shape.size() || in[1] != shape[1] ||
+          tensorType(input).getNumElements() * 4 < tensorType(result).getNumElements())
         continue;
       int64_t bytes = byteSize(dtypeOf(input), tensorType(input).getNumElements());
       (isChannelsLast(input) ? channelsLastBytes : otherBytes) += bytes;
@@ -143,12 +149,14 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
     if (channelsLast <= other || isReturned(result))
       return;
     // Parts at odd channels would have to be copied; row by row their producers can write them in place.
-    bool inPlace = partsAreAligned(concat, strides) || !partsAreAligned(concat, rowMajorStrides(shapeOf(result)));
+    bool inPlace =
+        partsAreAligned(concat, strides) || !partsAreAligned(concat, rowMajorStrides(shapeOf(result)));
     if (inPlace || readersWantChannelsLast(result))
       concat->setAttr(kStorageAttr, DenseI64ArrayAttr::get(&getContext(), strides));
   }
 
-  /// Readers that need strides (everything without a prologue) must be able to follow their views over the chosen storage.
+  /// Readers that need strides (everything without a prologue) must be able to follow their views over the
+  /// chosen storage.
   void repairOperands(KernelOp kernel) {
     Operation *root = kernel.getRoot();
     const FamilyTraits *traits = root ? findFamilyTraits(root->getName().getStringRef()) : nullptr;
@@ -162,13 +170,15 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
         continue;
       auto strides = [&](Value v) -> llvm::SmallVector<int64_t> {
         auto argument = dyn_cast<BlockArgument>(v);
-        return argument ? storageStrides(kernel.getInputs()[argument.getArgNumber()]) : rowMajorStrides(shapeOf(v));
+        return argument ? storageStrides(kernel.getInputs()[argument.getArgNumber()])
+                        : rowMajorStrides(shapeOf(v));
       };
       bool copy = !traceStridedView(operand, strides);
       llvm::SmallVector<int64_t> wanted = rowMajorStrides(shapeOf(base));
       // A convolution reads any strides, but slowly when whole channel vectors could be loaded.
       bool plain = isa<BlockArgument>(operand);
-      if (i == 0 && isa<ConvOp, ConvTransposeOp>(root) && plain && wantsChannelsLast(base, groupOf(root)) && isRowMajor(base) &&
+      if (i == 0 && isa<ConvOp, ConvTransposeOp>(root) && plain && wantsChannelsLast(base, groupOf(root)) &&
+          isRowMajor(base) &&
           !sameLayout(shapeOf(base), storageStrides(base), channelsLastStrides(shapeOf(base)))) {
         copy = true;
         wanted = channelsLastStrides(shapeOf(base));
@@ -205,13 +215,15 @@ struct AssignLayouts : impl::AssignLayoutsBase<AssignLayouts> {
     return copy;
   }
 
-  /// A reshape outside kernels is an alias only of row-major data (its source is never returned itself when it isn't).
+  /// A reshape outside kernels is an alias only of row-major data (its source is never returned itself when
+  /// it isn't).
   void repairAliases(func::FuncOp function) {
     for (auto reshape : llvm::to_vector(function.getOps<ReshapeOp>()))
       if (!isRowMajor(reshape.getX())) {
         OpBuilder builder(reshape);
         reshape.getXMutable().assign(
-            makeCopy(builder, reshape.getLoc(), reshape.getX(), rowMajorStrides(shapeOf(reshape.getX()))).getResult(0));
+            makeCopy(builder, reshape.getLoc(), reshape.getX(), rowMajorStrides(shapeOf(reshape.getX())))
+                .getResult(0));
       }
   }
 };

@@ -90,12 +90,14 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
       return false;
     return llvm::any_of(op->getOperands(), [&](Value operand) { return mayBeHuge(operand, depth + 1); });
   }
-  /// Finite numbers beyond the range become the largest: a row of such masks must not turn into a row of -inf, whose softmax is NaN.
+  /// Finite numbers beyond the range become the largest: a row of such masks must not turn into a row of
+  /// -inf, whose softmax is NaN.
   Value saturatingCast(Value v, OpBuilder &builder) {
     Location loc = v.getLoc();
     auto bound = [&](double value) -> Value {
       auto type = RankedTensorType::get({}, builder.getF32Type());
-      return ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getF32FloatAttr(float(value))));
+      return ConstantOp::create(builder, loc,
+                                DenseElementsAttr::get(type, builder.getF32FloatAttr(float(value))));
     };
     Value low = BinaryOp::create(builder, loc, BinaryKind::Max, v, bound(-kLargestHalf));
     Value inside = BinaryOp::create(builder, loc, BinaryKind::Min, low, bound(kLargestHalf));
@@ -127,19 +129,29 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
   /// Why an op's results stay f32; empty when they may be narrow.
   llvm::StringRef islandReason(Operation *op) {
     if (auto cast = dyn_cast<CastOp>(op)) {
-      if (isa<Float8E8M0FNUType>(elementTypeOf(cast.getX())) || isa<Float8E8M0FNUType>(elementTypeOf(cast.getY())))
+      if (isa<Float8E8M0FNUType>(elementTypeOf(cast.getX())) ||
+          isa<Float8E8M0FNUType>(elementTypeOf(cast.getY())))
         return "powers of two reach further than the narrow type";
       Type from = elementTypeOf(cast.getX());
       if (isa<FloatType>(from) || from.getIntOrFloatBitWidth() <= 8) // 8 bits fit both types' digits
         return "";
       return "an integer may have more digits than the narrow type";
     }
-    if (isPointwiseOp(op) && !isa<CastOp>(op) && llvm::any_of(op->getOperands(), [&](Value v) { return isHugeConstant(v); }))
+    if (isPointwiseOp(op) && !isa<CastOp>(op) &&
+        llvm::any_of(op->getOperands(), [&](Value v) { return isHugeConstant(v); }))
       return "a constant is beyond the narrow type's range";
     if (auto unary = dyn_cast<UnaryOp>(op)) {
       switch (unary.getKind()) {
-      case UnaryKind::Exp: case UnaryKind::Log: case UnaryKind::Sqrt: case UnaryKind::Rsqrt: case UnaryKind::Reciprocal:
-      case UnaryKind::Sinh: case UnaryKind::Cosh: case UnaryKind::Tan: case UnaryKind::Sin: case UnaryKind::Cos:
+      case UnaryKind::Exp:
+      case UnaryKind::Log:
+      case UnaryKind::Sqrt:
+      case UnaryKind::Rsqrt:
+      case UnaryKind::Reciprocal:
+      case UnaryKind::Sinh:
+      case UnaryKind::Cosh:
+      case UnaryKind::Tan:
+      case UnaryKind::Sin:
+      case UnaryKind::Cos:
         return "the function has a wide range or needs an exact argument";
       default:
         break;
@@ -154,7 +166,9 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
     }
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       switch (reduce.getKind()) {
-      case ReduceKind::Max: case ReduceKind::Min: case ReduceKind::Mean:
+      case ReduceKind::Max:
+      case ReduceKind::Min:
+      case ReduceKind::Mean:
         break;
       default:
         return "sums overflow";
@@ -208,7 +222,8 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
       else
         converted[was] = now;
     if (!reason.empty() && !isa<CastOp>(op))
-      remark::analysis(op->getLoc(), remark::RemarkOpts::name("KeptInF32").category("precision")) << reason.str();
+      remark::analysis(op->getLoc(), remark::RemarkOpts::name("KeptInF32").category("precision"))
+          << reason.str();
   }
 
   llvm::DenseMap<std::pair<Value, Type>, Value> casts;

@@ -24,7 +24,9 @@ struct ElideConcats : impl::ElideConcatsBase<ElideConcats> {
 
   bool elide(ConcatOp concat) {
     auto strides = storageStrides(concat.getY());
-    auto readByKernels = [](Value v) { return llvm::all_of(v.getUsers(), [](Operation *user) { return isa<KernelOp>(user); }); };
+    auto readByKernels = [](Value v) {
+      return llvm::all_of(v.getUsers(), [](Operation *user) { return isa<KernelOp>(user); });
+    };
     if (bitWidth(dtypeOf(concat.getY())) < 8 || tensorType(concat.getY()).getNumElements() == 0 ||
         !partsAreAligned(concat, strides) || !readByKernels(concat.getY()))
       return false;

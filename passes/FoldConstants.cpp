@@ -3,8 +3,8 @@
 #include "gpuc/IR/Constants.h"
 #include "gpuc/IR/Evaluate.h"
 #include "gpuc/IR/OpClasses.h"
-#include "gpuc/IR/Types.h"
 #include "gpuc/IR/Ops.h"
+#include "gpuc/IR/Types.h"
 #include "gpuc/Passes/Passes.h"
 
 using namespace mlir;
@@ -41,7 +41,8 @@ struct FoldConstants : impl::FoldConstantsBase<FoldConstants> {
         continue;
       for (Value result : op.getResults())
         resultBytes += bytesOf(result);
-      // A view of a very large weight stays a view: readers follow its strides, and the copy would cost seconds.
+      // A view of a very large weight stays a view: readers follow its strides, and the copy would cost
+      // seconds.
       if (isViewOp(&op) && operandBytes > kLargestCopiedWeight)
         continue;
       // A weight may be transposed or scaled whatever its size; a constant must not grow beyond the cap.

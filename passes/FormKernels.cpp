@@ -49,7 +49,8 @@ public:
     YieldOp::create(inner, state.location, yielded);
     state.addOperands(inputs);
     state.addTypes(types);
-    llvm::StringRef family = cluster.traits ? llvm::StringRef(cluster.traits->family) : llvm::StringRef("pointwise");
+    llvm::StringRef family =
+        cluster.traits ? llvm::StringRef(cluster.traits->family) : llvm::StringRef("pointwise");
     state.addAttribute("family", builder.getStringAttr(family));
     Operation *kernel = builder.create(state);
     for (auto [old, now] : llvm::zip(results, kernel->getResults()))
@@ -69,7 +70,8 @@ private:
       cloneOp(op, inner);
       return local.lookup(value);
     }
-    if (op && isa<ConstantOp>(op) && !buffers.contains(value) && getSplat(value) && isComputeType(dtypeOf(value))) {
+    if (op && isa<ConstantOp>(op) && !buffers.contains(value) && getSplat(value) &&
+        isComputeType(dtypeOf(value))) {
       Value copy = inner.clone(*op)->getResult(0);
       local.map(value, copy);
       return copy;

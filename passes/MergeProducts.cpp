@@ -16,13 +16,14 @@ namespace {
 /// x * W [+ bias], all of it constant but x.
 struct Branch {
   MatmulOp product;
-  BinaryOp add;  ///< null without a bias
-  Value bias;    ///< [N]
+  BinaryOp add; ///< null without a bias
+  Value bias;   ///< [N]
   Value result() { return add ? add.getZ() : product.getZ(); }
 };
 
 std::optional<Branch> matchBranch(MatmulOp product) {
-  if (!getConstant(product.getY()) || tensorType(product.getY()).getRank() != 2 || !isa<FloatType>(elementTypeOf(product.getZ())))
+  if (!getConstant(product.getY()) || tensorType(product.getY()).getRank() != 2 ||
+      !isa<FloatType>(elementTypeOf(product.getZ())))
     return std::nullopt;
   Branch branch{product, {}, {}};
   if (!product.getZ().hasOneUse())
@@ -32,7 +33,8 @@ std::optional<Branch> matchBranch(MatmulOp product) {
     return branch;
   Value other = add.getX() == product.getZ() ? add.getY() : add.getX();
   int64_t columns = shapeOf(product.getZ()).back();
-  if (!getConstant(other) || tensorType(other).getNumElements() != columns || shapeOf(other).back() != columns)
+  if (!getConstant(other) || tensorType(other).getNumElements() != columns ||
+      shapeOf(other).back() != columns)
     return branch;
   branch.add = add;
   branch.bias = other;
@@ -76,7 +78,8 @@ struct MergeProducts : impl::MergeProductsBase<MergeProducts> {
         merge(x, branches);
   }
 
-  /// A slice of a product can't have an epilogue: what each product would have taken in becomes a kernel, once for branches that meet.
+  /// A slice of a product can't have an epilogue: what each product would have taken in becomes a kernel,
+  /// once for branches that meet.
   static bool savesLaunches(llvm::ArrayRef<Branch> branches) {
     llvm::DenseMap<Operation *, unsigned> groupOf;
     llvm::SmallDenseSet<unsigned> groups;
@@ -89,8 +92,7 @@ struct MergeProducts : impl::MergeProductsBase<MergeProducts> {
         if (llvm::any_of(value.getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); }))
           computes = true;
         auto next = llvm::find_if(value.getUsers(), [&](Operation *user) {
-          return isPointwiseOp(user) ||
-                 (isa<ReshapeOp, TransposeOp>(user) && value.hasOneUse());
+          return isPointwiseOp(user) || (isa<ReshapeOp, TransposeOp>(user) && value.hasOneUse());
         });
         if (next == value.getUsers().end() || path.size() > 16)
           break;
@@ -125,7 +127,8 @@ struct MergeProducts : impl::MergeProductsBase<MergeProducts> {
     for (Branch b : branches) {
       weights.push_back(toHostTensor(getConstant(b.product.getY())));
       int64_t columns = weights.back().shape()[1];
-      biases.push_back(b.bias ? toHostTensor(getConstant(b.bias)).reshaped({columns}) : minusZeros(weights.back().dtype(), columns));
+      biases.push_back(b.bias ? toHostTensor(getConstant(b.bias)).reshaped({columns})
+                              : minusZeros(weights.back().dtype(), columns));
     }
     Location loc = builder.getFusedLoc(locations);
     Value w = ConstantOp::create(builder, loc, concatColumns(weights, context));
@@ -133,7 +136,8 @@ struct MergeProducts : impl::MergeProductsBase<MergeProducts> {
     product->setAttrs(first->getAttrs());
     Value all = product.getZ();
     if (anyBias)
-      all = BinaryOp::create(builder, loc, BinaryKind::Add, all, ConstantOp::create(builder, loc, concatColumns(biases, context)));
+      all = BinaryOp::create(builder, loc, BinaryKind::Add, all,
+                             ConstantOp::create(builder, loc, concatColumns(biases, context)));
     int64_t rank = tensorType(all).getRank(), at = 0;
     for (Branch b : branches) {
       Value old = b.result();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Arena offsets: greedy by size, first fit at the lowest free offset, over lifetimes in program order (Pisarchyk & Lee 2020, "greedy by
-// size"). In-place pointwise kernels and parts of elided concatenations share a block.
+// Arena offsets: greedy by size, first fit at the lowest free offset, over lifetimes in program order
+// (Pisarchyk & Lee 2020, "greedy by size"). In-place pointwise kernels and parts of elided concatenations
+// share a block.
 #include "analysis/Liveness.h"
 #include "gpuc/IR/Storage.h"
 #include "gpuc/IR/Types.h"
@@ -27,7 +28,8 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     for (unsigned i = 0; i < blocks.size(); ++i)
       if (!blocks[i].returned)
         order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return blocks[a].bytes > blocks[b].bytes; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](unsigned a, unsigned b) { return blocks[a].bytes > blocks[b].bytes; });
 
     llvm::SmallVector<unsigned> placed;
     int64_t arena = 0;

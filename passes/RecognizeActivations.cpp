@@ -14,16 +14,18 @@ namespace gpuc {
 namespace {
 
 constexpr double kInvSqrt2 = 0.70710678118654752440;
-constexpr double kGeluTanhLinear = 0.79788456080286535588;       // sqrt(2/pi)
+constexpr double kGeluTanhLinear = 0.79788456080286535588; // sqrt(2/pi)
 constexpr double kGeluTanhCubic = 0.044715 * kGeluTanhLinear;
 
 /// clip(v, lo, hi) written as min and max in either order: the clipped value.
 Value matchClip(Value v, double lo, double hi) {
   if (auto outer = matchWithScalar(v, BinaryKind::Min); outer && isAbout(outer->scalar, hi, elementTypeOf(v)))
-    if (auto inner = matchWithScalar(outer->other, BinaryKind::Max); inner && std::abs(inner->scalar - lo) < 1e-6)
+    if (auto inner = matchWithScalar(outer->other, BinaryKind::Max);
+        inner && std::abs(inner->scalar - lo) < 1e-6)
       return inner->other;
   if (auto outer = matchWithScalar(v, BinaryKind::Max); outer && std::abs(outer->scalar - lo) < 1e-6)
-    if (auto inner = matchWithScalar(outer->other, BinaryKind::Min); inner && isAbout(inner->scalar, hi, elementTypeOf(v)))
+    if (auto inner = matchWithScalar(outer->other, BinaryKind::Min);
+        inner && isAbout(inner->scalar, hi, elementTypeOf(v)))
       return inner->other;
   return {};
 }
@@ -84,7 +86,8 @@ struct GatedProduct : OpRewritePattern<BinaryOp> {
           return UnaryKind::Mish;
     }
     if (scale == 0.5) {
-      if (Value argument = matchOnePlus(gate, UnaryKind::Erf); argument && isPolynomial(argument, x, {0, kInvSqrt2, 0, 0}))
+      if (Value argument = matchOnePlus(gate, UnaryKind::Erf);
+          argument && isPolynomial(argument, x, {0, kInvSqrt2, 0, 0}))
         return UnaryKind::Gelu;
       if (Value argument = matchOnePlus(gate, UnaryKind::Tanh);
           argument && isPolynomial(argument, x, {0, kGeluTanhLinear, 0, kGeluTanhCubic}))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Attention from matmul, scale, mask, softmax, matmul: the forms of torch (sdpa, nn.MultiheadAttention), transformers, paddle and qonnx.
+// Attention from matmul, scale, mask, softmax, matmul: the forms of torch (sdpa, nn.MultiheadAttention),
+// transformers, paddle and qonnx.
 #include "analysis/Match.h"
 #include "gpuc/IR/OpClasses.h"
 #include "gpuc/Passes/Passes.h"
@@ -158,8 +159,9 @@ Scores matchScores(Value v) {
   return refuse("too many steps between product and softmax");
 }
 
-/// select(mask, scores, c) as a bias. c = -inf hides keys: a boolean mask. A finite c far below every score gives a fully masked row equal
-/// weights; so does adding a number that swallows every score, in f32 whatever type the scores have.
+/// select(mask, scores, c) as a bias. c = -inf hides keys: a boolean mask. A finite c far below every score
+/// gives a fully masked row equal weights; so does adding a number that swallows every score, in f32 whatever
+/// type the scores have.
 Value maskBias(SelectOp select, OpBuilder &builder) {
   Location loc = select.getLoc();
   auto fillY = matchScalar(select.getY());
@@ -190,7 +192,8 @@ Value reshapeTo(Value v, llvm::ArrayRef<int64_t> shape, OpBuilder &builder) {
   return shapeOf(v) == shape ? v : Value(ReshapeOp::create(builder, v.getLoc(), v, shape));
 }
 
-/// The two batch axes of attention for the batch axes of a softmax: [X] becomes [X, 1]; more than two are flattened into the first.
+/// The two batch axes of attention for the batch axes of a softmax: [X] becomes [X, 1]; more than two are
+/// flattened into the first.
 std::array<int64_t, 2> batchAxes(llvm::ArrayRef<int64_t> batch) {
   if (batch.empty())
     return {1, 1};
@@ -236,7 +239,8 @@ struct AttentionFromSoftmax : OpRewritePattern<MatmulOp> {
 
     double scale = scores.scale;
     Location loc = op.getLoc();
-    Value left = peelScale(product.getX(), scale, rewriter), right = peelScale(product.getY(), scale, rewriter);
+    Value left = peelScale(product.getX(), scale, rewriter),
+          right = peelScale(product.getY(), scale, rewriter);
     Value q = scores.swapped ? swapLastTwo(right, rewriter) : left;
     Value k = scores.swapped ? left : swapLastTwo(right, rewriter);
     auto [outer, heads] = batchAxes(scoreShape.drop_back(2));

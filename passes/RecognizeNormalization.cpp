@@ -59,7 +59,8 @@ std::optional<Mean> matchCentered(Value v) {
   return mean;
 }
 
-/// The variance of x: mean((x - mean(x))^2), or mean(x^2) - mean(x)^2 (jax), which may be kept from going below 0.
+/// The variance of x: mean((x - mean(x))^2), or mean(x^2) - mean(x)^2 (jax), which may be kept from going
+/// below 0.
 bool isVarianceOf(Value v, Value x, llvm::ArrayRef<int64_t> axes) {
   if (auto squares = matchMean(v)) {
     Value difference = squares->axes == axes ? matchSquare(squares->x) : Value();
@@ -76,7 +77,8 @@ bool isVarianceOf(Value v, Value x, llvm::ArrayRef<int64_t> axes) {
   return squares && squares->axes == axes && matchSquare(squares->x) == x && mean && isMeanOf(mean, x, axes);
 }
 
-/// Norms work on trailing axes. One other axis is moved to the end and back; for several that are not trailing: nothing.
+/// Norms work on trailing axes. One other axis is moved to the end and back; for several that are not
+/// trailing: nothing.
 struct TrailingForm {
   llvm::SmallVector<int64_t> perm; ///< empty when the axes are the trailing ones already
   int64_t axis;                    ///< the first normalised one
@@ -98,7 +100,9 @@ std::optional<TrailingForm> trailingForm(Value x, llvm::ArrayRef<int64_t> axes) 
   return form;
 }
 Value transposed(Value v, llvm::ArrayRef<int64_t> perm, OpBuilder &builder) {
-  return perm.empty() ? v : Value(TransposeOp::create(builder, v.getLoc(), v, builder.getDenseI64ArrayAttr(perm)));
+  return perm.empty()
+             ? v
+             : Value(TransposeOp::create(builder, v.getLoc(), v, builder.getDenseI64ArrayAttr(perm)));
 }
 llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> perm) {
   llvm::SmallVector<int64_t> result(perm.size());
@@ -108,7 +112,8 @@ llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> perm) {
 }
 
 /// A layer norm (or RMS norm) of x without scale and bias, in x's own order of axes.
-Value makeNorm(bool centered, Value x, const TrailingForm &form, double epsilon, Location loc, OpBuilder &builder) {
+Value makeNorm(bool centered, Value x, const TrailingForm &form, double epsilon, Location loc,
+               OpBuilder &builder) {
   Value moved = transposed(x, form.perm, builder), y;
   auto axis = builder.getI64IntegerAttr(form.axis);
   auto eps = builder.getF64FloatAttr(epsilon);
@@ -119,7 +124,8 @@ Value makeNorm(bool centered, Value x, const TrailingForm &form, double epsilon,
   return transposed(y, inverse(form.perm), builder);
 }
 
-/// (x - mean) * rsqrt(var + eps) [* gamma]  or  (x - mean) / sqrt(var + eps); the same without the mean is RMS norm.
+/// (x - mean) * rsqrt(var + eps) [* gamma]  or  (x - mean) / sqrt(var + eps); the same without the mean is
+/// RMS norm.
 struct NormFromQuotient : OpRewritePattern<BinaryOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
@@ -161,12 +167,14 @@ struct NormFromQuotient : OpRewritePattern<BinaryOp> {
       if (scale != 1) {
         auto type = RankedTensorType::get({}, elementTypeOf(y));
         auto attr = DenseElementsAttr::get(type, rewriter.getFloatAttr(elementTypeOf(y), scale));
-        y = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Mul, y, ConstantOp::create(rewriter, op.getLoc(), attr));
+        y = BinaryOp::create(rewriter, op.getLoc(), BinaryKind::Mul, y,
+                             ConstantOp::create(rewriter, op.getLoc(), attr));
       }
       rewriter.replaceOp(op, y);
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "the root is not taken of the variance or mean square of a factor");
+    return rewriter.notifyMatchFailure(op,
+                                       "the root is not taken of the variance or mean square of a factor");
   }
 };
 
@@ -184,7 +192,8 @@ struct NormFromScaleShift : OpRewritePattern<BinaryOp> {
         continue;
       for (int i = 0; i < 4; ++i) {
         Value x = i & 1 ? scaled.getY() : scaled.getX(), s = i & 1 ? scaled.getX() : scaled.getY();
-        Value mean = i & 2 ? meanTimes.getY() : meanTimes.getX(), s2 = i & 2 ? meanTimes.getX() : meanTimes.getY();
+        Value mean = i & 2 ? meanTimes.getY() : meanTimes.getX(),
+              s2 = i & 2 ? meanTimes.getX() : meanTimes.getY();
         auto m = s == s2 && x.getType() == op.getType() ? matchMean(mean) : std::nullopt;
         if (!m || m->x != x)
           continue;
@@ -210,7 +219,8 @@ struct NormFromScaleShift : OpRewritePattern<BinaryOp> {
   }
 };
 
-/// True when a scale or bias, whose axes are moved by `perm` as x's were, varies along the normalised axes only.
+/// True when a scale or bias, whose axes are moved by `perm` as x's were, varies along the normalised axes
+/// only.
 bool fitsNormalizedAxes(Value parameter, Value x, int64_t axis, llvm::ArrayRef<int64_t> perm) {
   int64_t rank = tensorType(x).getRank();
   llvm::SmallVector<int64_t> shape(rank - std::min<int64_t>(rank, shapeOf(parameter).size()), 1);
@@ -223,7 +233,8 @@ bool fitsNormalizedAxes(Value parameter, Value x, int64_t axis, llvm::ArrayRef<i
   return true;
 }
 /// The parameter with the rank of the normalised axes at most.
-Value alongNormalizedAxes(Value parameter, Value x, int64_t axis, llvm::ArrayRef<int64_t> perm, OpBuilder &builder) {
+Value alongNormalizedAxes(Value parameter, Value x, int64_t axis, llvm::ArrayRef<int64_t> perm,
+                          OpBuilder &builder) {
   auto reshaped = [&](llvm::ArrayRef<int64_t> shape) {
     if (shape != shapeOf(parameter))
       parameter = ReshapeOp::create(builder, parameter.getLoc(), parameter, shape);
@@ -266,13 +277,15 @@ template <typename NormOp> struct AbsorbScaleAndBias : OpRewritePattern<BinaryOp
       bool taken = kind == BinaryKind::Mul ? scale || bias : bias || std::is_same_v<NormOp, RmsNormOp>;
       if (taken)
         continue;
-      (kind == BinaryKind::Mul ? scale : bias) = alongNormalizedAxes(parameter, norm.getX(), norm.getAxis(), perm, rewriter);
+      (kind == BinaryKind::Mul ? scale : bias) =
+          alongNormalizedAxes(parameter, norm.getX(), norm.getAxis(), perm, rewriter);
       Value y;
       if constexpr (std::is_same_v<NormOp, LayerNormOp>)
-        y = LayerNormOp::create(rewriter, op.getLoc(), norm.getType(), norm.getX(), scale, bias, norm.getAxisAttr(),
-                                norm.getEpsilonAttr());
+        y = LayerNormOp::create(rewriter, op.getLoc(), norm.getType(), norm.getX(), scale, bias,
+                                norm.getAxisAttr(), norm.getEpsilonAttr());
       else
-        y = RmsNormOp::create(rewriter, op.getLoc(), norm.getType(), norm.getX(), scale, norm.getAxisAttr(), norm.getEpsilonAttr());
+        y = RmsNormOp::create(rewriter, op.getLoc(), norm.getType(), norm.getX(), scale, norm.getAxisAttr(),
+                              norm.getEpsilonAttr());
       rewriter.replaceOp(op, back ? transposed(y, back.getPerm(), rewriter) : y);
       return success();
     }
@@ -285,7 +298,8 @@ struct RecognizeNormalization : impl::RecognizeNormalizationBase<RecognizeNormal
     RewritePatternSet patterns(&getContext());
     populateReductionForms(patterns);
     populateSoftmaxForms(patterns);
-    patterns.add<NormFromQuotient, NormFromScaleShift, AbsorbScaleAndBias<LayerNormOp>, AbsorbScaleAndBias<RmsNormOp>>(&getContext());
+    patterns.add<NormFromQuotient, NormFromScaleShift, AbsorbScaleAndBias<LayerNormOp>,
+                 AbsorbScaleAndBias<RmsNormOp>>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

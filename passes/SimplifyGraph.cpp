@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Scales, shifts and pads with constants go into the convolution or product before or after them; joined slices of
-// one tensor become one slice.
+// Scales, shifts and pads with constants go into the convolution or product before or after them; joined
+// slices of one tensor become one slice.
 #include "analysis/ConstantMath.h"
 #include "analysis/Match.h"
 #include "gpuc/Passes/Passes.h"
@@ -17,7 +17,8 @@ namespace {
 
 bool isConstant(Value v) { return getConstant(v) != nullptr; }
 
-/// `parameter` broadcast against a value varies along `axis` only (extent `channels` or 1 there, 1 elsewhere) and does not expand it.
+/// `parameter` broadcast against a value varies along `axis` only (extent `channels` or 1 there, 1 elsewhere)
+/// and does not expand it.
 bool variesAlongOnly(Value parameter, Value value, int64_t axis) {
   auto shape = shapeOf(parameter), full = shapeOf(value);
   if (shape.size() > full.size())
@@ -53,8 +54,8 @@ std::optional<WithConstant> matchWithConstant(BinaryOp op) {
   return std::nullopt;
 }
 
-/// Weight with its output channels scaled. `axis` is the channel axis of the weight; grouped transposed convolutions are refused by the
-/// caller.
+/// Weight with its output channels scaled. `axis` is the channel axis of the weight; grouped transposed
+/// convolutions are refused by the caller.
 Value scaleWeight(Value w, Value scale, int64_t axis, OpBuilder &builder) {
   llvm::SmallVector<int64_t> shape(tensorType(w).getRank(), 1);
   shape[axis] = tensorType(scale).getNumElements();
@@ -101,10 +102,12 @@ template <typename ConvT> struct FoldIntoConvolution : OpRewritePattern<BinaryOp
       newBias = evaluateConstants(op.getContext(), [&](OpBuilder &b) -> Value {
         if (!conv.getBias())
           return constant(b);
-        return BinaryOp::create(b, op.getLoc(), scales ? BinaryKind::Mul : BinaryKind::Add, conv.getBias(), constant(b));
+        return BinaryOp::create(b, op.getLoc(), scales ? BinaryKind::Mul : BinaryKind::Add, conv.getBias(),
+                                constant(b));
       });
     // 0 * inf is no 0, and a 16-bit weight may overflow.
-    if ((scales && (!newW || !allFinite(newW))) || ((shifts || conv.getBias()) && (!newBias || !allFinite(newBias))))
+    if ((scales && (!newW || !allFinite(newW))) ||
+        ((shifts || conv.getBias()) && (!newBias || !allFinite(newBias))))
       return rewriter.notifyMatchFailure(op, "the folded constants would not be finite");
     Value w = newW ? ConstantOp::create(rewriter, conv.getW().getLoc(), newW).getY() : conv.getW();
     Value bias = newBias ? ConstantOp::create(rewriter, op.getLoc(), newBias).getY() : Value();
@@ -127,19 +130,22 @@ struct FoldScaleIntoMatmul : OpRewritePattern<BinaryOp> {
       return rewriter.notifyMatchFailure(op, "not a multiplication");
     auto sides = matchWithConstant(op);
     auto product = sides ? sides->value.getDefiningOp<MatmulOp>() : MatmulOp();
-    if (!product || !product.getZ().hasOneUse() || !isConstant(product.getY()) || !isa<FloatType>(elementTypeOf(op.getZ())))
+    if (!product || !product.getZ().hasOneUse() || !isConstant(product.getY()) ||
+        !isa<FloatType>(elementTypeOf(op.getZ())))
       return rewriter.notifyMatchFailure(op, "not the only reader of a product with a constant matrix");
     int64_t rank = tensorType(op.getZ()).getRank();
     if (!variesAlongOnly(sides->constant, product.getZ(), rank - 1))
       return rewriter.notifyMatchFailure(op, "the constant varies along another axis than the columns");
     int64_t columns = shapeOf(product.getY()).back();
     ElementsAttr scaledW = evaluateConstants(op.getContext(), [&](OpBuilder &b) {
-      return scaleWeight(product.getY(), asVector(sides->constant, columns, b), tensorType(product.getY()).getRank() - 1, b);
+      return scaleWeight(product.getY(), asVector(sides->constant, columns, b),
+                         tensorType(product.getY()).getRank() - 1, b);
     });
     if (!scaledW || !allFinite(scaledW))
       return rewriter.notifyMatchFailure(op, "the scaled matrix would not be finite");
     Value w = ConstantOp::create(rewriter, product.getY().getLoc(), scaledW);
-    auto scaled = MatmulOp::create(rewriter, rewriter.getFusedLoc({product.getLoc(), op.getLoc()}), product.getX(), w);
+    auto scaled =
+        MatmulOp::create(rewriter, rewriter.getFusedLoc({product.getLoc(), op.getLoc()}), product.getX(), w);
     scaled->setAttrs(product->getAttrs());
     rewriter.replaceOp(op, scaled.getZ());
     return success();
@@ -153,8 +159,8 @@ bool isZeroPadOfSpatialAxes(PadOp pad) {
   auto value = getSplat(pad.getValue());
   auto low = pad.getLow(), high = pad.getHigh();
   auto isNegative = [](int64_t p) { return p < 0; };
-  return value && *value == 0 && !low[0] && !high[0] && !low[1] && !high[1] && llvm::none_of(low, isNegative) &&
-         llvm::none_of(high, isNegative);
+  return value && *value == 0 && !low[0] && !high[0] && !low[1] && !high[1] &&
+         llvm::none_of(low, isNegative) && llvm::none_of(high, isNegative);
 }
 
 /// conv(pad(x, 0)): the pads become the convolution's own.
@@ -179,9 +185,11 @@ struct FoldPadIntoConvolution : OpRewritePattern<ConvOp> {
   }
 };
 
-/// The first element a window sees, and every window must see one cell of the data: with larger pads some would not.
-bool everyWindowHoldsData(llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> y, llvm::ArrayRef<int64_t> kernel,
-                          llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> low) {
+/// The first element a window sees, and every window must see one cell of the data: with larger pads some
+/// would not.
+bool everyWindowHoldsData(llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> y,
+                          llvm::ArrayRef<int64_t> kernel, llvm::ArrayRef<int64_t> strides,
+                          llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> low) {
   for (size_t i = 0; i < kernel.size(); ++i)
     for (int64_t o = 0; o < y[i + 2]; ++o) {
       bool any = false;
@@ -198,7 +206,8 @@ bool everyWindowHoldsData(llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> y, 
 /// Nothing in `v` is negative: zeros beside it never win against NaN or a cell of it.
 bool isNonNegative(Value v) {
   auto unary = v.getDefiningOp<UnaryOp>();
-  return unary && (unary.getKind() == UnaryKind::Relu || unary.getKind() == UnaryKind::Sigmoid || unary.getKind() == UnaryKind::Abs);
+  return unary && (unary.getKind() == UnaryKind::Relu || unary.getKind() == UnaryKind::Sigmoid ||
+                   unary.getKind() == UnaryKind::Abs);
 }
 
 /// pool(pad(x, 0)): an average that counts its pads, or a maximum over what is not negative.
@@ -211,7 +220,8 @@ template <typename PoolT> struct FoldPadIntoPool : OpRewritePattern<PoolT> {
     auto isZero = [](int64_t p) { return p == 0; };
     if constexpr (std::is_same_v<PoolT, AvgPoolOp>) {
       // Without own pads every cell of the padded data counts; with some, they must count already.
-      if (!op.getCountIncludePad() && !(llvm::all_of(op.getLow(), isZero) && llvm::all_of(op.getHigh(), isZero)))
+      if (!op.getCountIncludePad() &&
+          !(llvm::all_of(op.getLow(), isZero) && llvm::all_of(op.getHigh(), isZero)))
         return rewriter.notifyMatchFailure(op, "its own pads do not count");
     } else {
       if (!isNonNegative(pad.getX()))
@@ -224,7 +234,8 @@ template <typename PoolT> struct FoldPadIntoPool : OpRewritePattern<PoolT> {
       low[i] += pad.getLow()[i + 2];
       high[i] += pad.getHigh()[i + 2];
     }
-    if (!everyWindowHoldsData(shapeOf(pad.getX()), shapeOf(op.getY()), op.getKernel(), op.getStrides(), op.getDilations(), low))
+    if (!everyWindowHoldsData(shapeOf(pad.getX()), shapeOf(op.getY()), op.getKernel(), op.getStrides(),
+                              op.getDilations(), low))
       return rewriter.notifyMatchFailure(op, "a window would hold pads only");
     rewriter.modifyOpInPlace(op, [&] {
       op.getXMutable().assign(pad.getX());
@@ -262,10 +273,10 @@ struct JoinAdjacentSlices : OpRewritePattern<ConcatOp> {
   }
 };
 
-/// The shape of `c`, which broadcasts to `to`, seen from `from`, a reshape away; nothing when an axis on one side is part of a varying and
-/// a constant axis on the other.
-std::optional<llvm::SmallVector<int64_t>> shapeThroughReshape(llvm::ArrayRef<int64_t> c, llvm::ArrayRef<int64_t> to,
-                                                              llvm::ArrayRef<int64_t> from) {
+/// The shape of `c`, which broadcasts to `to`, seen from `from`, a reshape away; nothing when an axis on one
+/// side is part of a varying and a constant axis on the other.
+std::optional<llvm::SmallVector<int64_t>>
+shapeThroughReshape(llvm::ArrayRef<int64_t> c, llvm::ArrayRef<int64_t> to, llvm::ArrayRef<int64_t> from) {
   llvm::SmallVector<int64_t> wide(to.size() - c.size(), 1), result(from.size(), 1);
   wide.append(c.begin(), c.end());
   for (size_t t = 0, f = 0; t < to.size() || f < from.size();) {
@@ -296,22 +307,26 @@ struct MoveConstantBelowReshape : OpRewritePattern<BinaryOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
     BinaryKind kind = op.getKind();
-    if (kind != BinaryKind::Add && kind != BinaryKind::Sub && kind != BinaryKind::Mul && kind != BinaryKind::Div)
+    if (kind != BinaryKind::Add && kind != BinaryKind::Sub && kind != BinaryKind::Mul &&
+        kind != BinaryKind::Div)
       return rewriter.notifyMatchFailure(op, "neither scale nor shift");
     auto sides = matchWithConstant(op);
     auto reshape = sides ? sides->value.getDefiningOp<ReshapeOp>() : ReshapeOp();
     if (!reshape || !reshape.getY().hasOneUse() || tensorType(reshape.getY()).getNumElements() == 0)
       return rewriter.notifyMatchFailure(op, "not the only reader of a reshape");
     Value inner = reshape.getX();
-    for (auto below = inner.getDefiningOp<BinaryOp>(); below && inner.hasOneUse(); below = inner.getDefiningOp<BinaryOp>()) {
+    for (auto below = inner.getDefiningOp<BinaryOp>(); below && inner.hasOneUse();
+         below = inner.getDefiningOp<BinaryOp>()) {
       auto next = matchWithConstant(below);
       if (!next)
         break;
       inner = next->value;
     }
-    if (!reshape.getX().hasOneUse() || !isa_and_nonnull<MatmulOp, ConvOp, ConvTransposeOp>(inner.getDefiningOp()))
+    if (!reshape.getX().hasOneUse() ||
+        !isa_and_nonnull<MatmulOp, ConvOp, ConvTransposeOp>(inner.getDefiningOp()))
       return rewriter.notifyMatchFailure(op, "the reshape is not of a product");
-    auto shape = shapeThroughReshape(shapeOf(sides->constant), shapeOf(reshape.getY()), shapeOf(reshape.getX()));
+    auto shape =
+        shapeThroughReshape(shapeOf(sides->constant), shapeOf(reshape.getY()), shapeOf(reshape.getX()));
     if (!shape)
       return rewriter.notifyMatchFailure(op, "the constant varies along part of an axis of the product");
     Value c = tensorType(sides->constant).getRank() == 0
@@ -323,12 +338,15 @@ struct MoveConstantBelowReshape : OpRewritePattern<BinaryOp> {
   }
 };
 
-/// A convolution whose windows tile the image (kernel = stride, no pads) is a product of patches: the embedding of vision transformers.
+/// A convolution whose windows tile the image (kernel = stride, no pads) is a product of patches: the
+/// embedding of vision transformers.
 struct PatchesIntoProduct : OpRewritePattern<ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConvOp op, PatternRewriter &rewriter) const override {
     auto x = shapeOf(op.getX()), w = shapeOf(op.getW()), y = shapeOf(op.getY());
-    auto zero = [](llvm::ArrayRef<int64_t> pads) { return llvm::all_of(pads, [](int64_t p) { return p == 0; }); };
+    auto zero = [](llvm::ArrayRef<int64_t> pads) {
+      return llvm::all_of(pads, [](int64_t p) { return p == 0; });
+    };
     if (op.getGroup() != 1 || !getConstant(op.getW()) || !zero(op.getLow()) || !zero(op.getHigh()))
       return rewriter.notifyMatchFailure(op, "groups, pads or a computed weight");
     int64_t window = 1;
@@ -370,19 +388,23 @@ struct PatchesIntoProduct : OpRewritePattern<ConvOp> {
   }
 };
 
-/// onehot(i) * W takes row i of W, and zeros where i is no row: cast(i == [0 … K-1]) times a finite matrix (jax2tf, tf2onnx).
+/// onehot(i) * W takes row i of W, and zeros where i is no row: cast(i == [0 … K-1]) times a finite matrix
+/// (jax2tf, tf2onnx).
 struct GatherFromOneHot : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
     Value w = op.getY();
     auto cast = op.getX().getDefiningOp<CastOp>();
     auto eq = cast ? matchBinary(cast.getX(), BinaryKind::Eq) : BinaryOp();
-    if (!eq || !isConstant(w) || tensorType(w).getRank() != 2 || !isa<FloatType>(elementTypeOf(w)) || !allFinite(getConstant(w)))
+    if (!eq || !isConstant(w) || tensorType(w).getRank() != 2 || !isa<FloatType>(elementTypeOf(w)) ||
+        !allFinite(getConstant(w)))
       return rewriter.notifyMatchFailure(op, "no one-hot rows times a finite constant matrix");
     int64_t rows = shapeOf(w)[0], columns = shapeOf(w)[1];
-    Value index = isConstant(eq.getY()) ? eq.getX() : eq.getY(), classes = isConstant(eq.getY()) ? eq.getY() : eq.getX();
+    Value index = isConstant(eq.getY()) ? eq.getX() : eq.getY(),
+          classes = isConstant(eq.getY()) ? eq.getY() : eq.getX();
     auto values = getInts(classes);
-    if (!values || shapeOf(classes).empty() || shapeOf(classes).back() != rows || int64_t(values->size()) != rows)
+    if (!values || shapeOf(classes).empty() || shapeOf(classes).back() != rows ||
+        int64_t(values->size()) != rows)
       return rewriter.notifyMatchFailure(op, "the classes do not lie along the last axis");
     for (int64_t i = 0; i < rows; ++i)
       if ((*values)[i] != i)
@@ -396,18 +418,22 @@ struct GatherFromOneHot : OpRewritePattern<MatmulOp> {
     // One more row of zeros; the sum that this stands for never gives -0.
     ElementsAttr table = evaluateConstants(getContext(), [&](OpBuilder &b) -> Value {
       auto zeros = RankedTensorType::get({1, columns}, elementTypeOf(w));
-      Value zero = ConstantOp::create(b, loc, DenseElementsAttr::get(zeros, b.getFloatAttr(elementTypeOf(w), 0.0)));
+      Value zero =
+          ConstantOp::create(b, loc, DenseElementsAttr::get(zeros, b.getFloatAttr(elementTypeOf(w), 0.0)));
       Value positive = BinaryOp::create(b, loc, BinaryKind::Add, w, zero);
-      return ConcatOp::create(b, loc, tensorType(w).clone({rows + 1, columns}), ValueRange{positive, zero}, 0, false);
+      return ConcatOp::create(b, loc, tensorType(w).clone({rows + 1, columns}), ValueRange{positive, zero}, 0,
+                              false);
     });
     if (!table)
       return rewriter.notifyMatchFailure(op, "the table can't be built");
     auto number = [&](int64_t v) -> Value {
       auto type = RankedTensorType::get({}, elementTypeOf(index));
-      return ConstantOp::create(rewriter, loc, DenseElementsAttr::get(type, rewriter.getIntegerAttr(elementTypeOf(index), v)));
+      return ConstantOp::create(
+          rewriter, loc, DenseElementsAttr::get(type, rewriter.getIntegerAttr(elementTypeOf(index), v)));
     };
     Value i = ReshapeOp::create(rewriter, loc, index, lead);
-    Value inside = BinaryOp::create(rewriter, loc, BinaryKind::And, BinaryOp::create(rewriter, loc, BinaryKind::Ge, i, number(0)),
+    Value inside = BinaryOp::create(rewriter, loc, BinaryKind::And,
+                                    BinaryOp::create(rewriter, loc, BinaryKind::Ge, i, number(0)),
                                     BinaryOp::create(rewriter, loc, BinaryKind::Lt, i, number(rows)));
     Value row = SelectOp::create(rewriter, loc, inside, i, number(rows));
     rewriter.replaceOpWithNewOp<GatherOp>(op, op.getType(), ConstantOp::create(rewriter, loc, table), row,
@@ -420,8 +446,9 @@ struct SimplifyGraph : impl::SimplifyGraphBase<SimplifyGraph> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldIntoConvolution<ConvOp>, FoldIntoConvolution<ConvTransposeOp>, FoldScaleIntoMatmul,
-                 FoldPadIntoConvolution, FoldPadIntoPool<AvgPoolOp>, FoldPadIntoPool<MaxPoolOp>, JoinAdjacentSlices,
-                 MoveConstantBelowReshape, PatchesIntoProduct, GatherFromOneHot>(&getContext());
+                 FoldPadIntoConvolution, FoldPadIntoPool<AvgPoolOp>, FoldPadIntoPool<MaxPoolOp>,
+                 JoinAdjacentSlices, MoveConstantBelowReshape, PatchesIntoProduct, GatherFromOneHot>(
+        &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Moves views of leading axes from before a product with one matrix to after it. The product then sees its rows as they
-// lie in memory (one large product instead of many small ones), and the view after it costs nothing.
+// Moves views of leading axes from before a product with one matrix to after it. The product then sees its
+// rows as they lie in memory (one large product instead of many small ones), and the view after it costs
+// nothing.
 #include "analysis/Match.h"
 #include "gpuc/Passes/Passes.h"
 #include "mlir/IR/PatternMatch.h"
@@ -32,8 +33,8 @@ struct SinkTransposeBelowProduct : OpRewritePattern<MatmulOp> {
   }
 };
 
-/// Rows of a product that were merged by a reshape of a transposed value stay separate axes: matmul(reshape(t)) becomes reshape(matmul(t')), so
-/// that the transpose can move too.
+/// Rows of a product that were merged by a reshape of a transposed value stay separate axes:
+/// matmul(reshape(t)) becomes reshape(matmul(t')), so that the transpose can move too.
 struct KeepRowsApart : OpRewritePattern<MatmulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatmulOp op, PatternRewriter &rewriter) const override {
@@ -60,13 +61,15 @@ struct KeepRowsApart : OpRewritePattern<MatmulOp> {
   }
 };
 
-/// reshape(transpose(t)) that merges trailing axes only: the order of the leading axes is a transpose of its own, after the reshape.
+/// reshape(transpose(t)) that merges trailing axes only: the order of the leading axes is a transpose of its
+/// own, after the reshape.
 struct SplitLeadingTranspose : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     auto transpose = op.getX().getDefiningOp<TransposeOp>();
     auto to = shapeOf(op.getY());
-    if (!transpose || to.size() < 3 || !op.getY().hasOneUse() || !isa<MatmulOp>(*op.getY().getUsers().begin()))
+    if (!transpose || to.size() < 3 || !op.getY().hasOneUse() ||
+        !isa<MatmulOp>(*op.getY().getUsers().begin()))
       return rewriter.notifyMatchFailure(op, "no transposed left side of a product");
     auto perm = transpose.getPerm();
     auto from = shapeOf(op.getX());
@@ -85,7 +88,8 @@ struct SplitLeadingTranspose : OpRewritePattern<ReshapeOp> {
     for (int64_t axis : perm.take_front(lead))
       outer.push_back(llvm::find(sorted, axis) - sorted.begin());
     outer.push_back(int64_t(lead));
-    Value x = TransposeOp::create(rewriter, transpose.getLoc(), transpose.getX(), rewriter.getDenseI64ArrayAttr(inner));
+    Value x = TransposeOp::create(rewriter, transpose.getLoc(), transpose.getX(),
+                                  rewriter.getDenseI64ArrayAttr(inner));
     x = ReshapeOp::create(rewriter, op.getLoc(), x, rows);
     rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), x, rewriter.getDenseI64ArrayAttr(outer));
     return success();
@@ -96,7 +100,8 @@ struct SplitLeadingTranspose : OpRewritePattern<ReshapeOp> {
 bool keepsLastAxis(Operation *view) {
   auto from = shapeOf(view->getOperand(0)), to = shapeOf(view->getResult(0));
   if (auto transpose = dyn_cast<TransposeOp>(view))
-    return transpose.getPerm().size() > 1 && transpose.getPerm().back() == int64_t(transpose.getPerm().size()) - 1;
+    return transpose.getPerm().size() > 1 &&
+           transpose.getPerm().back() == int64_t(transpose.getPerm().size()) - 1;
   return isa<ReshapeOp>(view) && !from.empty() && !to.empty() && from.back() == to.back() && from.back() > 1;
 }
 
@@ -107,12 +112,14 @@ Operation *viewOfProduct(Value v) {
     return nullptr;
   Value source = view->getOperand(0);
   return source.hasOneUse() && source.getDefiningOp<MatmulOp>() ? view
-         : source.hasOneUse() && isa_and_nonnull<BinaryOp, UnaryOp>(source.getDefiningOp()) && source.getDefiningOp()->hasAttr("gpuc.of_product")
+         : source.hasOneUse() && isa_and_nonnull<BinaryOp, UnaryOp>(source.getDefiningOp()) &&
+                 source.getDefiningOp()->hasAttr("gpuc.of_product")
              ? view
              : nullptr;
 }
 
-/// bias + view(product) becomes view(bias + product): the product keeps its plain epilogue, the view moves on to the reader.
+/// bias + view(product) becomes view(bias + product): the product keeps its plain epilogue, the view moves on
+/// to the reader.
 struct SinkViewBelowBias : OpRewritePattern<BinaryOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BinaryOp op, PatternRewriter &rewriter) const override {
@@ -130,7 +137,9 @@ struct SinkViewBelowBias : OpRewritePattern<BinaryOp> {
       llvm::SmallVector<int64_t> flat;
       if (vector)
         flat.push_back(last);
-      Value constant = shapeOf(other) == llvm::ArrayRef<int64_t>(flat) ? other : Value(ReshapeOp::create(rewriter, op.getLoc(), other, flat));
+      Value constant = shapeOf(other) == llvm::ArrayRef<int64_t>(flat)
+                           ? other
+                           : Value(ReshapeOp::create(rewriter, op.getLoc(), other, flat));
       Value source = view->getOperand(0);
       auto sum = left ? BinaryOp::create(rewriter, op.getLoc(), op.getKind(), source, constant)
                       : BinaryOp::create(rewriter, op.getLoc(), op.getKind(), constant, source);
@@ -140,7 +149,8 @@ struct SinkViewBelowBias : OpRewritePattern<BinaryOp> {
     return rewriter.notifyMatchFailure(op, "no view of a product with a constant along its last axis");
   }
 
-  static void replaceWithView(Operation *op, Operation *view, Operation *computed, PatternRewriter &rewriter) {
+  static void replaceWithView(Operation *op, Operation *view, Operation *computed,
+                              PatternRewriter &rewriter) {
     computed->setAttr("gpuc.of_product", rewriter.getUnitAttr());
     Operation *copy = rewriter.clone(*view);
     copy->setOperand(0, computed->getResult(0));
@@ -166,7 +176,8 @@ struct SinkViewBelowUnary : OpRewritePattern<UnaryOp> {
 struct SinkTransposes : impl::SinkTransposesBase<SinkTransposes> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<SinkTransposeBelowProduct, KeepRowsApart, SplitLeadingTranspose, SinkViewBelowBias, SinkViewBelowUnary>(&getContext());
+    patterns.add<SinkTransposeBelowProduct, KeepRowsApart, SplitLeadingTranspose, SinkViewBelowBias,
+                 SinkViewBelowUnary>(&getContext());
     TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     ReshapeOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

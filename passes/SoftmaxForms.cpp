@@ -33,13 +33,15 @@ struct SoftmaxFromExp : OpRewritePattern<BinaryOp> {
     auto max = sub ? matchReduce(sub.getY(), ReduceKind::Max) : ReduceOp();
     if (!max || max.getX() != sub.getX() || max.getAxes() != sum.getAxes() || !max.getKeepdims())
       return rewriter.notifyMatchFailure(op, "the exponent is not x - max(x) along the same axis");
-    rewriter.replaceOpWithNewOp<SoftmaxOp>(op, op.getType(), sub.getX(), rewriter.getI64IntegerAttr(sum.getAxes()[0]),
+    rewriter.replaceOpWithNewOp<SoftmaxOp>(op, op.getType(), sub.getX(),
+                                           rewriter.getI64IntegerAttr(sum.getAxes()[0]),
                                            rewriter.getBoolAttr(false), rewriter.getBoolAttr(false));
     return success();
   }
 };
 
-/// select(isnan(softmax), 0, softmax): a row of -inf only gives zeros. (A row with a NaN stays NaN, as in the framework's own safe softmax.)
+/// select(isnan(softmax), 0, softmax): a row of -inf only gives zeros. (A row with a NaN stays NaN, as in the
+/// framework's own safe softmax.)
 struct SafeSoftmax : OpRewritePattern<SelectOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SelectOp op, PatternRewriter &rewriter) const override {
@@ -89,8 +91,8 @@ struct KeepReducedAxes : OpRewritePattern<ReshapeOp> {
     if (op.getX() == reduce.getY()) {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPoint(reduce); // before every reader
-      auto kept = ReduceOp::create(rewriter, reduce.getLoc(), op.getType(), reduce.getKindAttr(), reduce.getX(), reduce.getAxesAttr(),
-                                   rewriter.getBoolAttr(true));
+      auto kept = ReduceOp::create(rewriter, reduce.getLoc(), op.getType(), reduce.getKindAttr(),
+                                   reduce.getX(), reduce.getAxesAttr(), rewriter.getBoolAttr(true));
       rewriter.replaceOp(op, kept.getY());
       // One reduction serves every reader.
       if (!reduce->use_empty())
@@ -131,11 +133,13 @@ struct MeanFromSum : OpRewritePattern<BinaryOp> {
     auto sum = scaled ? matchReduce(scaled->other, ReduceKind::Sum) : ReduceOp();
     if (!sum || tensorType(sum.getY()).getNumElements() == 0)
       return rewriter.notifyMatchFailure(op, "not a scaled sum");
-    double n = double(tensorType(sum.getX()).getNumElements()) / double(tensorType(sum.getY()).getNumElements());
+    double n =
+        double(tensorType(sum.getX()).getNumElements()) / double(tensorType(sum.getY()).getNumElements());
     double factor = divides ? scaled->scalar : 1 / scaled->scalar;
     if (n == 0 || !isAbout(factor, n, elementTypeOf(op.getZ())))
       return rewriter.notifyMatchFailure(op, "the scale is not one over the number of elements");
-    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(), ReduceKindAttr::get(getContext(), ReduceKind::Mean), sum.getX(),
+    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(),
+                                          ReduceKindAttr::get(getContext(), ReduceKind::Mean), sum.getX(),
                                           sum.getAxesAttr(), sum.getKeepdimsAttr());
     return success();
   }

@@ -17,9 +17,11 @@ struct VerifyPhase : impl::VerifyPhaseBase<VerifyPhase> {
   using Base::Base;
 
   void runOnOperation() override {
-    bool valid = llvm::StringSwitch<bool>(phase).Cases({"import", "graph", "kernels", "memory"}, true).Default(false);
+    bool valid =
+        llvm::StringSwitch<bool>(phase).Cases({"import", "graph", "kernels", "memory"}, true).Default(false);
     if (!valid) {
-      getOperation().emitError() << "unknown phase '" << phase << "', expected import, graph, kernels or memory";
+      getOperation().emitError() << "unknown phase '" << phase
+                                 << "', expected import, graph, kernels or memory";
       return signalPassFailure();
     }
     if (getOperation().isExternal())
@@ -27,7 +29,8 @@ struct VerifyPhase : impl::VerifyPhaseBase<VerifyPhase> {
     bool kernels = phase == "kernels" || phase == "memory";
     for (Type type : getOperation().getArgumentTypes())
       if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor || !tensor.hasStaticShape()) {
-        getOperation().emitError() << "phase '" << phase << "' needs static shapes, got argument type " << type;
+        getOperation().emitError() << "phase '" << phase << "' needs static shapes, got argument type "
+                                   << type;
         return signalPassFailure();
       }
     for (Operation &op : getOperation().getBody().front()) {
@@ -49,12 +52,22 @@ struct VerifyPhase : impl::VerifyPhaseBase<VerifyPhase> {
   LogicalResult checkKernelProgram(Operation *op) {
     if (isa<KernelOp, ConstantOp, func::ReturnOp>(op))
       return success();
-    if (auto concat = dyn_cast<ConcatOp>(op))
-      return concat.getElided() ? success() : LogicalResult(op->emitError("a concatenation outside kernels must be elided"));
+    if (auto concat = dyn_cast<ConcatOp>(op)) {
+      if (!concat.getElided())
+        return op->emitError("a concatenation outside kernels must be elided");
+      if (!llvm::all_of(concat->getUsers(), [](Operation *user) { return isa<KernelOp>(user); }))
+        return op->emitError("only kernels may read an elided concatenation");
+      if (!llvm::all_of(concat.getInputs(),
+                        [](Value part) { return part.getDefiningOp<KernelOp>() && !isReturned(part); }))
+        return op->emitError(
+            "parts of an elided concatenation must be results of kernels that are not returned");
+      return success();
+    }
     if (auto reshape = dyn_cast<ReshapeOp>(op))
       return isRowMajor(reshape.getX())
                  ? success()
-                 : LogicalResult(op->emitError("a reshape outside kernels must be an alias of row-major data"));
+                 : LogicalResult(
+                       op->emitError("a reshape outside kernels must be an alias of row-major data"));
     return op->emitError() << "phase '" << phase << "' must hold kernels only";
   }
 
@@ -73,6 +86,8 @@ struct VerifyPhase : impl::VerifyPhaseBase<VerifyPhase> {
                                     << " bytes does not fit the arena of " << arena.getInt();
         if (offset == kReturnedOffset && !isReturned(result))
           return kernel.emitError("a result without an arena offset must be returned");
+        if (offset != kReturnedOffset && isReturned(result))
+          return kernel.emitError("a returned result must lie in the caller's buffer, not in the arena");
       }
     }
     return checkOverlaps();
@@ -88,9 +103,9 @@ struct VerifyPhase : impl::VerifyPhaseBase<VerifyPhase> {
   struct Interval {
     KernelOp kernel;
     Value value;
-    ConcatOp owner;          ///< the elided concatenation that the value is a part of
-    int64_t begin, end;      ///< bytes of the arena
-    int first, last;         ///< program positions
+    ConcatOp owner;     ///< the elided concatenation that the value is a part of
+    int64_t begin, end; ///< bytes of the arena
+    int first, last;    ///< program positions
   };
 
   /// The position of the last read, through concatenations and aliases.
@@ -104,7 +119,8 @@ struct VerifyPhase : impl::VerifyPhaseBase<VerifyPhase> {
     return last;
   }
 
-  /// Values alive at one time lie apart, unless they are parts of one concatenation or one is written over the other element by element.
+  /// Values alive at one time lie apart, unless they are parts of one concatenation or one is written over
+  /// the other element by element.
   LogicalResult checkOverlaps() {
     llvm::DenseMap<Operation *, int> position;
     int at = 0;
@@ -128,7 +144,8 @@ struct VerifyPhase : impl::VerifyPhaseBase<VerifyPhase> {
         bool apart = a.end <= b.begin || b.end <= a.begin || a.last < b.first || b.last < a.first;
         if (apart || (a.owner && a.owner == b.owner) || isInPlace(a, b))
           continue;
-        return b.kernel.emitError() << "a result at offset " << b.begin << " lies in memory of another value that is still alive";
+        return b.kernel.emitError() << "a result at offset " << b.begin
+                                    << " lies in memory of another value that is still alive";
       }
     return success();
   }

@@ -6,6 +6,7 @@
 #include "gpuc/IR/Storage.h"
 #include "gpuc/IR/StridedView.h"
 #include "gpuc/IR/Types.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -88,7 +89,8 @@ void FusionGraph::tryPrologue(int cluster, Operation *op, Value operand) {
   if (source < 0 || source == cluster || clusters[source].root || clusters[source].concat)
     return;
   // The other operands of a root are buffers.
-  if (clusters[cluster].root && llvm::any_of(op->getOperands().drop_front(), [&](Value v) { return producer(v) == source; }))
+  if (clusters[cluster].root &&
+      llvm::any_of(op->getOperands().drop_front(), [&](Value v) { return producer(v) == source; }))
     return;
   if (!clusterReadOnlyBy(source, op) || !fitsOperands(cluster, source, nullptr))
     return;
@@ -177,8 +179,9 @@ void FusionGraph::visitConcat(Operation *op) {
   for (Value operand : op->getOperands()) {
     Operation *def = operand.getDefiningOp();
     int c = def ? find(def) : -1;
-    if (c < 0 || clusters[c].concat || (clusters[c].root && !clusters[c].traits->epilogue) || isReturned(operand) || isPacked(operand) ||
-        elementsOf(operand) == 0 || llvm::count(op->getOperands(), operand) > 1) {
+    if (c < 0 || clusters[c].concat || (clusters[c].root && !clusters[c].traits->epilogue) ||
+        isReturned(operand) || isPacked(operand) || elementsOf(operand) == 0 ||
+        llvm::count(op->getOperands(), operand) > 1) {
       allOwned = false;
       break;
     }
@@ -197,7 +200,8 @@ void FusionGraph::visitConcat(Operation *op) {
     clusters[c].concat = op;
 }
 
-/// A view that `reader` needs in memory: written by the kernel that computes it if that can, else copied by a kernel of its own.
+/// A view that `reader` needs in memory: written by the kernel that computes it if that can, else copied by a
+/// kernel of its own.
 void FusionGraph::storeView(OpOperand &reader) {
   Operation *op = reader.get().getDefiningOp();
   if (!op || find(op) >= 0)
@@ -210,7 +214,10 @@ void FusionGraph::storeView(OpOperand &reader) {
   if (source >= 0 && isWritable(op, source))
     return add(source, op);
   int c = newCluster(op);
-  // A kernel before the copy may read this very view as part of its own index arithmetic: that one keeps the view.
+  remark::missed(op->getLoc(), remark::RemarkOpts::name("ViewCopy").category("fusion"))
+      << "this view is copied: its reader needs it in memory, and the kernel before it can't write it";
+  // A kernel before the copy may read this very view as part of its own index arithmetic: that one keeps the
+  // view.
   if (source >= 0 && dependsOn(source, c)) {
     clusters[c].ops.clear();
     index.erase(op);
@@ -235,19 +242,22 @@ void FusionGraph::visitReturn(Operation *op) {
   }
 }
 
-/// Moves clusters without a root into the only cluster that reads them, where the reader's family can compute them and no element is
-/// computed often.
+/// Moves clusters without a root into the only cluster that reads them, where the reader's family can compute
+/// them and no element is computed often.
 void FusionGraph::absorbProducers() {
   for (int c = int(clusters.size()) - 1; c >= 0; --c) {
     if (clusters[c].merged || clusters[c].root || clusters[c].concat)
       continue;
     int reader = onlyReader(c);
-    if (reader < 0 || clusters[reader].concat || !fitsOperands(reader, c, nullptr) || !isCheapToRepeat(c, reader))
+    if (reader < 0 || clusters[reader].concat || !fitsOperands(reader, c, nullptr) ||
+        !isCheapToRepeat(c, reader))
       continue;
     if (Operation *root = clusters[reader].root) {
       bool epilogue = clusters[reader].traits->epilogue, prologue = clusters[reader].traits->prologue;
-      // Operands of the root that are no prologue are buffers; an epilogue stays free of gathers and other movement.
-      bool legal = llvm::all_of(clusters[c].ops, [](Operation *op) { return isPointwiseOp(op) || isa<PadOp>(op) || isViewOp(op); });
+      // Operands of the root that are no prologue are buffers; an epilogue stays free of gathers and other
+      // movement.
+      bool legal = llvm::all_of(
+          clusters[c].ops, [](Operation *op) { return isPointwiseOp(op) || isa<PadOp>(op) || isViewOp(op); });
       for (auto [i, operand] : llvm::enumerate(root->getOperands()))
         legal &= producer(operand) != c || (i == 0 && prologue);
       if (!legal || !(epilogue || prologue))

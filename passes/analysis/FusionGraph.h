@@ -20,15 +20,16 @@ inline constexpr unsigned kMaxKernelResults = 8;
 struct Cluster {
   llvm::SmallVector<mlir::Operation *> ops; ///< in program order
   mlir::Operation *root = nullptr;
-  const FamilyTraits *traits = nullptr;     ///< of the root; null for pointwise and movement clusters
-  mlir::Operation *concat = nullptr;        ///< a concat that stays outside kernels, as a cluster of its own
-  int64_t elements = 0;                     ///< size of the iteration space that results must have
-  bool merged = false;                      ///< moved into another cluster
+  const FamilyTraits *traits = nullptr; ///< of the root; null for pointwise and movement clusters
+  mlir::Operation *concat = nullptr;    ///< a concat that stays outside kernels, as a cluster of its own
+  int64_t elements = 0;                 ///< size of the iteration space that results must have
+  bool merged = false;                  ///< moved into another cluster
 };
 
 class FusionGraph {
 public:
-  /// Clones a view where one reader needs it in memory and another one inside its kernel; changes nothing else.
+  /// Clones a view where one reader needs it in memory and another one inside its kernel; changes nothing
+  /// else.
   explicit FusionGraph(mlir::func::FuncOp function);
 
   /// Clusters in an order in which they can run.
@@ -79,7 +80,7 @@ private:
 
   std::vector<Cluster> clusters;
   llvm::DenseMap<mlir::Operation *, int> index;
-  llvm::DenseMap<mlir::Operation *, int> position; ///< program order
+  llvm::DenseMap<mlir::Operation *, int> position;                   ///< program order
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> storedCopies; ///< views that exist twice
 };
 

@@ -84,7 +84,8 @@ bool FusionGraph::clusterReadOnlyBy(int cluster, Operation *reader) const {
   });
 }
 
-/// The cluster that alone reads another one; -1 when there is none or several, or the function returns a value.
+/// The cluster that alone reads another one; -1 when there is none or several, or the function returns a
+/// value.
 int FusionGraph::onlyReader(int cluster) const {
   int reader = -1;
   llvm::SmallVector<Value> work;
@@ -109,7 +110,8 @@ int FusionGraph::onlyReader(int cluster) const {
   return reader;
 }
 
-/// The union of two clusters and an op reads no more buffers than a kernel may have. -1 and null stand for nothing.
+/// The union of two clusters and an op reads no more buffers than a kernel may have. -1 and null stand for
+/// nothing.
 bool FusionGraph::fitsOperands(int a, int b, Operation *extra) const {
   llvm::SmallPtrSet<Value, 32> bases;
   auto count = [&](Operation *op) {
@@ -129,13 +131,15 @@ bool FusionGraph::fitsOperands(int a, int b, Operation *extra) const {
   return bases.size() <= kMaxKernelOperands;
 }
 
-/// Nothing when the value does not come from the root's first result through pointwise ops, reshapes and transposes.
+/// Nothing when the value does not come from the root's first result through pointwise ops, reshapes and
+/// transposes.
 std::optional<FusionGraph::Route> FusionGraph::routeOf(Value value, int cluster) const {
   Operation *root = clusters[cluster].root, *op = value.getDefiningOp();
   if (!op)
     return std::nullopt;
   if (op == root)
-    return value == root->getResult(0) ? std::optional(Route{value, rowMajorStrides(shapeOf(value))}) : std::nullopt;
+    return value == root->getResult(0) ? std::optional(Route{value, rowMajorStrides(shapeOf(value))})
+                                       : std::nullopt;
   if (isViewOp(op)) {
     Value source = stripViews(value);
     auto from = stripBijectiveViews(value) == source ? routeOf(source, cluster) : std::nullopt;
@@ -159,7 +163,8 @@ std::optional<FusionGraph::Route> FusionGraph::routeOf(Value value, int cluster)
   return std::nullopt;
 }
 
-/// All operands of `op` that the kernel computes are wanted at one place: an element of the result needs one element of the root.
+/// All operands of `op` that the kernel computes are wanted at one place: an element of the result needs one
+/// element of the root.
 bool FusionGraph::routesAgree(Operation *op, int cluster) const {
   std::optional<Route> first;
   auto shape = shapeOf(op->getResult(0));
@@ -185,11 +190,13 @@ bool FusionGraph::routesAgree(Operation *op, int cluster) const {
 /// The kernel can store this view of one of its values itself.
 bool FusionGraph::isWritable(Operation *view, int c) const {
   const Cluster &cluster = clusters[c];
-  if (cluster.concat || !isa<ReshapeOp, TransposeOp>(view) || cluster.elements != elementsOf(view->getResult(0)) ||
-      cluster.elements == 0 || outputs(cluster).size() >= kMaxKernelResults)
+  if (cluster.concat || !isa<ReshapeOp, TransposeOp>(view) ||
+      cluster.elements != elementsOf(view->getResult(0)) || cluster.elements == 0 ||
+      outputs(cluster).size() >= kMaxKernelResults)
     return false;
   if (cluster.root)
-    return cluster.traits->epilogue && bitWidth(dtypeOf(view->getResult(0))) >= 8 && routeOf(view->getResult(0), c).has_value();
+    return cluster.traits->epilogue && bitWidth(dtypeOf(view->getResult(0))) >= 8 &&
+           routeOf(view->getResult(0), c).has_value();
   // Results of a pointwise kernel share one shape.
   for (Value v = view->getOperand(0); find(v.getDefiningOp()) < 0; v = v.getDefiningOp()->getOperand(0))
     if (!isa<ReshapeOp, TransposeOp>(v.getDefiningOp()))
@@ -201,8 +208,15 @@ bool FusionGraph::isWritable(Operation *view, int c) const {
 static int64_t weightOf(Operation *op) {
   if (auto unary = dyn_cast<UnaryOp>(op)) {
     switch (unary.getKind()) {
-    case UnaryKind::Abs: case UnaryKind::Neg: case UnaryKind::Relu: case UnaryKind::Not: case UnaryKind::BitNot:
-    case UnaryKind::IsNaN: case UnaryKind::Ceil: case UnaryKind::Floor: case UnaryKind::LeakyRelu:
+    case UnaryKind::Abs:
+    case UnaryKind::Neg:
+    case UnaryKind::Relu:
+    case UnaryKind::Not:
+    case UnaryKind::BitNot:
+    case UnaryKind::IsNaN:
+    case UnaryKind::Ceil:
+    case UnaryKind::Floor:
+    case UnaryKind::LeakyRelu:
       return 1;
     default:
       return 8;
@@ -210,7 +224,9 @@ static int64_t weightOf(Operation *op) {
   }
   if (auto binary = dyn_cast<BinaryOp>(op)) {
     switch (binary.getKind()) {
-    case BinaryKind::Pow: case BinaryKind::Mod: case BinaryKind::FMod:
+    case BinaryKind::Pow:
+    case BinaryKind::Mod:
+    case BinaryKind::FMod:
       return 16;
     case BinaryKind::Div:
       return 4;
@@ -225,8 +241,8 @@ static int64_t weightOf(Operation *op) {
 
 /// Computing a cluster inside its reader costs less than a launch and a round trip through memory.
 bool FusionGraph::isCheapToRepeat(int cluster, int reader) const {
-  constexpr int64_t kFreeWork = 1 << 20;  // much less than a launch on any GPU
-  constexpr int64_t kCheapOps = 6;        // less than the load it saves
+  constexpr int64_t kFreeWork = 1 << 20; // much less than a launch on any GPU
+  constexpr int64_t kCheapOps = 6;       // less than the load it saves
   int64_t weight = 0;
   for (Operation *op : clusters[cluster].ops)
     weight += weightOf(op);

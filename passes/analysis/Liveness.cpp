@@ -11,7 +11,9 @@ using namespace mlir;
 
 namespace gpuc {
 
-static int64_t roundUp(int64_t bytes) { return (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment; }
+static int64_t roundUp(int64_t bytes) {
+  return (bytes + kBlockAlignment - 1) / kBlockAlignment * kBlockAlignment;
+}
 
 static int64_t storageBytes(Value value) {
   return byteSize(dtypeOf(value), storageExtent(shapeOf(value), storageStrides(value)));
@@ -80,13 +82,15 @@ BufferLiveness::BufferLiveness(func::FuncOp function) {
       bool returned = returns.lookup(result) > 0;
       if (!returned && tryInPlace(kernel, result.getResultNumber(), here))
         continue;
-      blockList.push_back({roundUp(storageBytes(result)), here, std::max(here, lastRead.lookup(result)), 0, returned});
+      blockList.push_back(
+          {roundUp(storageBytes(result)), here, std::max(here, lastRead.lookup(result)), 0, returned});
       places[result] = {unsigned(blockList.size()) - 1, 0};
     }
   }
 }
 
-/// A pointwise kernel may write over an operand that nobody reads later, when every thread reads exactly the elements it writes.
+/// A pointwise kernel may write over an operand that nobody reads later, when every thread reads exactly the
+/// elements it writes.
 bool BufferLiveness::tryInPlace(KernelOp kernel, unsigned result, int at) {
   if (kernel.getRoot() || kernel.getNumResults() != 1)
     return false;

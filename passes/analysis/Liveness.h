@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Lifetimes of the buffers of a kernel program. A block is memory that one or several values share: parts of an elided
-// concatenation, aliases, and a pointwise kernel's result with the operand it overwrites.
+// Lifetimes of the buffers of a kernel program. A block is memory that one or several values share: parts of
+// an elided concatenation, aliases, and a pointwise kernel's result with the operand it overwrites.
 #pragma once
 #include "gpuc/IR/Ops.h"
 #include "gpuc/Passes/Memory.h"
@@ -14,10 +14,10 @@ namespace gpuc {
 inline constexpr int64_t kBlockAlignment = 256;
 
 struct BufferBlock {
-  int64_t bytes = 0;     ///< rounded up to kBlockAlignment
+  int64_t bytes = 0;       ///< rounded up to kBlockAlignment
   int first = 0, last = 0; ///< program positions of the first write and the last read
-  int64_t offset = 0;    ///< in the arena, once planned
-  bool returned = false; ///< lives in a buffer of the caller
+  int64_t offset = 0;      ///< in the arena, once planned
+  bool returned = false;   ///< lives in a buffer of the caller
 };
 
 class BufferLiveness {

@@ -31,8 +31,8 @@ inline std::optional<double> matchScalar(mlir::Value v) {
   return getSplat(v);
 }
 
-/// Equal up to the rounding of a constant of this type, and of a few products of such constants. Exporters write some of them with five
-/// digits.
+/// Equal up to the rounding of a constant of this type, and of a few products of such constants. Exporters
+/// write some of them with five digits.
 inline bool isAbout(double got, double expected, mlir::Type element) {
   double tolerance = element.isBF16() ? 1.6e-2 : element.isF16() ? 2e-3 : 2e-5;
   return std::abs(got - expected) <= tolerance * std::abs(expected);
@@ -49,7 +49,8 @@ inline std::optional<ScalarOperand> matchWithScalar(mlir::Value v, BinaryKind ki
     return std::nullopt;
   if (auto s = matchScalar(op.getY()); s && shapeOf(op.getX()) == shapeOf(v))
     return ScalarOperand{op.getX(), *s};
-  bool commutes = kind == BinaryKind::Add || kind == BinaryKind::Mul || kind == BinaryKind::Min || kind == BinaryKind::Max;
+  bool commutes = kind == BinaryKind::Add || kind == BinaryKind::Mul || kind == BinaryKind::Min ||
+                  kind == BinaryKind::Max;
   if (auto s = matchScalar(op.getX()); commutes && s && shapeOf(op.getY()) == shapeOf(v))
     return ScalarOperand{op.getY(), *s};
   return std::nullopt;
@@ -57,11 +58,12 @@ inline std::optional<ScalarOperand> matchWithScalar(mlir::Value v, BinaryKind ki
 
 /// Coefficients of a polynomial in `x`, lowest degree first.
 using Polynomial = std::array<double, 4>;
-/// `v` as a polynomial of degree up to 3 in `x`, when it is made of additions, subtractions, products, divisions by constants and
-/// integer powers.
+/// `v` as a polynomial of degree up to 3 in `x`, when it is made of additions, subtractions, products,
+/// divisions by constants and integer powers.
 std::optional<Polynomial> matchPolynomial(mlir::Value v, mlir::Value x, int depth = 0);
 
-/// A product flattened: `scale` times all `factors`. Inner products are entered only where this is their only reader.
+/// A product flattened: `scale` times all `factors`. Inner products are entered only where this is their only
+/// reader.
 struct Product {
   double scale = 1;
   llvm::SmallVector<mlir::Value> factors;

@@ -120,3 +120,36 @@ func.func @in_place_root(%x: tensor<2x4xf32>) -> tensor<2x4xf32> attributes {gpu
   }
   return %2 : tensor<2x4xf32>
 }
+
+// -----
+
+func.func @returned_in_arena(%x: tensor<2x4xf32>) -> tensor<8xf32> attributes {gpuc.arena_bytes = 512 : i64} {
+  // expected-error @+1 {{a returned result must lie in the caller's buffer, not in the arena}}
+  %0 = gpuc.kernel "pointwise" (%a = %x : tensor<2x4xf32>) -> tensor<2x4xf32> attributes {offsets = array<i64: 0>} {
+    gpuc.yield %a : tensor<2x4xf32>
+  }
+  %1 = gpuc.reshape %0 : tensor<2x4xf32> -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+func.func @returned_concat(%x: tensor<2x4xf32>) -> tensor<2x4xf32> attributes {gpuc.arena_bytes = 512 : i64} {
+  %0 = gpuc.kernel "pointwise" (%a = %x : tensor<2x4xf32>) -> tensor<2x4xf32> attributes {offsets = array<i64: 0>} {
+    gpuc.yield %a : tensor<2x4xf32>
+  }
+  // expected-error @+1 {{only kernels may read an elided concatenation}}
+  %1 = gpuc.concat %0 {axis = 0 : i64, elided} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @part_of_argument(%x: tensor<2x4xf32>) -> tensor<4x4xf32> attributes {gpuc.arena_bytes = 512 : i64} {
+  // expected-error @+1 {{parts of an elided concatenation must be results of kernels that are not returned}}
+  %0 = gpuc.concat %x, %x {axis = 0 : i64, elided} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<4x4xf32>
+  %1 = gpuc.kernel "pointwise" (%a = %0 : tensor<4x4xf32>) -> tensor<4x4xf32> attributes {offsets = array<i64: -1>} {
+    gpuc.yield %a : tensor<4x4xf32>
+  }
+  return %1 : tensor<4x4xf32>
+}

@@ -99,8 +99,11 @@ template <typename Config, typename Bias> struct ScoreRow {
       return lowest<Acc>();
     if constexpr (Bias::kKind == BiasKind::Added) {
       Acc added = cast<Acc>(bias.at(biasRow, t));
-      x = added == lowest<Acc>() ? added
-                                 : x + added * Acc(kLog2e); // a hidden key stays hidden whatever its score
+      if (added == lowest<Acc>())
+        return added; // a hidden key stays hidden whatever its score
+      // The smallest finite number, which masks use, must not become -inf by the change of base.
+      Acc scaled = added * Acc(kLog2e);
+      x += scaled == lowest<Acc>() ? Acc(-3e38) : scaled;
     } else if constexpr (Bias::kKind == BiasKind::Mask) {
       x = bias.at(biasRow, t) ? x : lowest<Acc>();
     }

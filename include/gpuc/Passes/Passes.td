@@ -18,8 +18,9 @@ def SimplifyGraph : Pass<"gpuc-simplify-graph", "::mlir::func::FuncOp"> {
   let summary = "algebra that is exact, or as exact as the model: scale and shift into convolutions and products, pads into windows";
   let description = [{
     Folds a per-channel multiplication and addition with constants (what BatchNormalization became) into the convolution or product before
-    it; zero pads into convolutions and average pools that count them. Refuses whatever another user of the inner value, another axis or a
-    non-constant operand would make wrong.
+    it; zero pads into convolutions, average pools that count them and max pools over what is not negative; biases go below the reshape of a
+    product; adjacent slices that are joined again become one; one-hot rows times a matrix become a gather. Refuses whatever another user of
+    the inner value, another axis or a non-constant operand would make wrong, and constants that would not stay finite.
     ```mlir
     %y = gpuc.conv %x, %w …            ==>   %y = gpuc.conv %x, %w' bias %b …
     %z = gpuc.binary mul %y, %s
@@ -33,7 +34,8 @@ def RecognizeActivations : Pass<"gpuc-recognize-activations", "::mlir::func::Fun
 def RecognizeNormalization : Pass<"gpuc-recognize-normalization", "::mlir::func::FuncOp"> {
   let summary = "softmax, layer norm and RMS norm from the forms exporters write";
   let description = [{
-    Refuses patterns whose axes are not the trailing ones, whose epsilon is no constant, or whose broadcast differs.
+    Also jax's E[x^2] - E[x]^2 and scaled sums, reductions whose axes a later reshape puts back, and a norm over one axis that is not the last,
+    which gets transposes around it. Refuses several axes that are not the trailing ones, an epsilon that is no constant, other broadcasts.
   }];
 }
 def RecognizeAttention : Pass<"gpuc-recognize-attention", "::mlir::func::FuncOp"> {
@@ -47,7 +49,7 @@ def MergeProducts : Pass<"gpuc-merge-products", "::mlir::func::FuncOp"> {
   let summary = "products of one operand with several constant matrices become one product";
   let description = [{
     Q, K and V projections; gate and up. The weights are concatenated along columns at compile time and the results become slices. Refuses
-    products with different batch shapes or types.
+    integers, matrices with batch axes, and merges that would add launches: a slice can't take in the activation that a product of its own can.
   }];
 }
 def SinkTransposes : Pass<"gpuc-sink-transposes", "::mlir::func::FuncOp"> {
@@ -67,7 +69,8 @@ def ConvertPrecision : Pass<"gpuc-convert-precision", "::mlir::func::FuncOp"> {
     Weights and intermediate tensors become 16-bit; inputs and outputs keep their types. Products accumulate in f32; softmax, norms, exponentials
     and reductions compute in f32 inside their kernels. Constants beyond the type's range are clamped to its largest finite number, infinities
     stay. Shape and index arithmetic, f64 and integers are left alone. An op whose values would overflow (sums of squares, pow) is kept in f32,
-    with a remark.
+    with a remark, and so is what follows it up to the next product or norm; where such a value becomes f16 after arithmetic with constants
+    beyond f16 (masks of -1e9), it saturates.
   }];
   let options = [Option<"type", "type", "std::string", "\"f16\"", "f16 or bf16">];
 }
@@ -81,9 +84,9 @@ def FormKernels : Pass<"gpuc-form-kernels", "::mlir::func::FuncOp"> {
   let summary = "groups core ops into gpuc.kernel regions, one launch each";
   let description = [{
     Pointwise ops join the kernel that produces one of their operands (epilogue), else the one that consumes them where its family
-    has a prologue, else each other. Views cost nothing: they are copied into every reader. Refuses fusions that would make a cycle,
-    change an iteration space by broadcasting, or need more operands than a kernel may have; each refusal that a user would care about is a
-    missed remark.
+    has a prologue, else each other; small producers are computed where they are read. Views cost nothing: they are copied into every reader.
+    A view that a reader needs in memory is written by the kernel before it, else copied (with a missed remark). Refuses fusions that would make
+    a cycle, change an iteration space by broadcasting, read two elements of a root at once, or need more operands than a kernel may have.
   }];
 }
 def AssignLayouts : Pass<"gpuc-assign-layouts", "::mlir::func::FuncOp"> {

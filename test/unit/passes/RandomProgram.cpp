@@ -63,7 +63,8 @@ public:
       names += (i ? ", " : "") + v.name;
       types += (i ? ", " : "") + type(v);
     }
-    return "func.func @main(" + signature + ") -> (" + types + ") {\n" + text + "  return " + names + " : " + types + "\n}\n";
+    return "func.func @main(" + signature + ") -> (" + types + ") {\n" + text + "  return " + names + " : " +
+           types + "\n}\n";
   }
 
 private:
@@ -101,7 +102,8 @@ private:
       return shape;
     }());
   }
-  Value emit(const std::string &op, const std::string &operandTypes, Shape shape, std::string element = "f32") {
+  Value emit(const std::string &op, const std::string &operandTypes, Shape shape,
+             std::string element = "f32") {
     Value v{"%v" + std::to_string(next++), std::move(shape), std::move(element)};
     text += "  " + v.name + " = gpuc." + op + " : " + operandTypes + " -> " + type(v) + "\n";
     pool.push_back(v);
@@ -133,7 +135,9 @@ private:
     text += "  " + v.name + " = gpuc.constant dense<" + std::to_string(value) + "> : tensor<f32>\n";
     return v;
   }
-  Value reshapeTo(const Value &v, Shape shape) { return emit("reshape " + v.name, type(v), std::move(shape), v.element); }
+  Value reshapeTo(const Value &v, Shape shape) {
+    return emit("reshape " + v.name, type(v), std::move(shape), v.element);
+  }
 
   /// Another operand that broadcasts with `v` to v's shape.
   Value partner(const Value &v) {
@@ -159,44 +163,69 @@ private:
 
   void step() {
     switch (pick(24)) {
-    case 0: case 1: case 2: {
+    case 0:
+    case 1:
+    case 2: {
       static const char *kinds[] = {"relu", "tanh", "sigmoid", "abs", "neg", "gelu", "silu", "hard_swish"};
       Value v = anyFloat();
       emit(std::string("unary ") + kinds[pick(8)] + " " + v.name, type(v), v.shape);
       return;
     }
-    case 3: case 4: case 5: case 6: {
+    case 3:
+    case 4:
+    case 5:
+    case 6: {
       static const char *kinds[] = {"add", "mul", "sub", "max", "min"};
       Value x = anyFloat(), y = partner(x);
       if (pick(2))
         std::swap(x, y);
       Shape shape = x.shape.size() >= y.shape.size() ? x.shape : y.shape;
       for (size_t d = 0; d < std::min(x.shape.size(), y.shape.size()); ++d)
-        shape[shape.size() - 1 - d] = std::max(x.shape[x.shape.size() - 1 - d], y.shape[y.shape.size() - 1 - d]);
-      emit(std::string("binary ") + kinds[pick(5)] + " " + x.name + ", " + y.name, type(x) + ", " + type(y), shape);
+        shape[shape.size() - 1 - d] =
+            std::max(x.shape[x.shape.size() - 1 - d], y.shape[y.shape.size() - 1 - d]);
+      emit(std::string("binary ") + kinds[pick(5)] + " " + x.name + ", " + y.name, type(x) + ", " + type(y),
+           shape);
       return;
     }
-    case 7: return compare();
-    case 8: return reshape();
-    case 9: case 10: return transpose();
-    case 11: return slice();
-    case 12: return expand();
-    case 13: return concat();
-    case 14: return pad();
-    case 15: return reduce();
-    case 16: return normalize();
-    case 17: case 18: return matmul();
-    case 19: case 20: return convolve();
-    case 21: return pool2d();
-    case 22: return attend();
-    default: return gather();
+    case 7:
+      return compare();
+    case 8:
+      return reshape();
+    case 9:
+    case 10:
+      return transpose();
+    case 11:
+      return slice();
+    case 12:
+      return expand();
+    case 13:
+      return concat();
+    case 14:
+      return pad();
+    case 15:
+      return reduce();
+    case 16:
+      return normalize();
+    case 17:
+    case 18:
+      return matmul();
+    case 19:
+    case 20:
+      return convolve();
+    case 21:
+      return pool2d();
+    case 22:
+      return attend();
+    default:
+      return gather();
     }
   }
   void compare() {
     Value x = anyFloat(), y = partner(x);
     Value c = emit("binary lt " + x.name + ", " + y.name, type(x) + ", " + type(y), x.shape, "i1");
     Value z = partner(x);
-    emit("select " + c.name + ", " + x.name + ", " + z.name, type(c) + ", " + type(x) + ", " + type(z), x.shape);
+    emit("select " + c.name + ", " + x.name + ", " + z.name, type(c) + ", " + type(x) + ", " + type(z),
+         x.shape);
   }
   void reshape() {
     Value v = any();
@@ -238,7 +267,8 @@ private:
       steps.push_back(step);
       sizes.push_back(size);
     }
-    emit("slice " + v.name + " {starts = " + array(starts) + ", steps = " + array(steps) + "}", type(v), sizes, v.element);
+    emit("slice " + v.name + " {starts = " + array(starts) + ", steps = " + array(steps) + "}", type(v),
+         sizes, v.element);
   }
   void expand() {
     Value v = any();
@@ -257,7 +287,8 @@ private:
     int64_t axis = pick(int(x.shape.size()));
     std::vector<Value> parts{x};
     for (const Value &v : pool) {
-      if (v.element != "f32" || v.shape.size() != x.shape.size() || parts.size() >= 4 || (v.name == x.name && pick(2)))
+      if (v.element != "f32" || v.shape.size() != x.shape.size() || parts.size() >= 4 ||
+          (v.name == x.name && pick(2)))
         continue;
       bool fits = true;
       for (size_t d = 0; d < v.shape.size(); ++d)
@@ -275,8 +306,8 @@ private:
       shape[axis] += parts[i].shape[axis];
     }
     Value v{"%v" + std::to_string(next++), shape, "f32"};
-    text += "  " + v.name + " = gpuc.concat " + names + " {axis = " + std::to_string(axis) + " : i64} : (" + types + ") -> " +
-            type(v) + "\n";
+    text += "  " + v.name + " = gpuc.concat " + names + " {axis = " + std::to_string(axis) + " : i64} : (" +
+            types + ") -> " + type(v) + "\n";
     pool.push_back(v);
   }
   void pad() {
@@ -287,7 +318,8 @@ private:
       high.push_back(pick(3) == 0 ? 2 : 0);
       shape.push_back(d + low.back() + high.back());
     }
-    emit("pad constant " + v.name + ", " + zero.name + " {low = " + array(low) + ", high = " + array(high) + "}",
+    emit("pad constant " + v.name + ", " + zero.name + " {low = " + array(low) + ", high = " + array(high) +
+             "}",
          type(v) + ", " + type(zero), shape);
   }
   void reduce() {
@@ -302,8 +334,9 @@ private:
       if (!reduced || keep)
         shape.push_back(reduced ? 1 : v.shape[d]);
     }
-    emit(std::string("reduce ") + kinds[pick(3)] + " " + v.name + " {axes = " + array(axes) + ", keepdims = " +
-             (keep ? "true" : "false") + "}", type(v), shape);
+    emit(std::string("reduce ") + kinds[pick(3)] + " " + v.name + " {axes = " + array(axes) +
+             ", keepdims = " + (keep ? "true" : "false") + "}",
+         type(v), shape);
     if (!keep && pick(2)) {
       Shape kept = v.shape;
       for (int64_t axis : axes)
@@ -326,7 +359,8 @@ private:
           scale = p;
     bool has = !scale.name.empty();
     emit("layer_norm " + v.name + (has ? " scale " + scale.name : "") + " {axis = " + std::to_string(axis) +
-             " : i64, epsilon = 1.0e-1}", type(v) + (has ? ", " + type(scale) : ""), v.shape);
+             " : i64, epsilon = 1.0e-1}",
+         type(v) + (has ? ", " + type(scale) : ""), v.shape);
   }
   void matmul() {
     Value x = anyFloat(2);
@@ -353,18 +387,21 @@ private:
   }
   void convolve() {
     Value x = image();
-    int64_t kh = x.shape[2] >= 3 && pick(2) ? 3 : 1, kw = x.shape[3] >= 3 && kh == 3 ? 3 : 1, o = pick(2) ? 8 : 1 + pick(4);
+    int64_t kh = x.shape[2] >= 3 && pick(2) ? 3 : 1, kw = x.shape[3] >= 3 && kh == 3 ? 3 : 1,
+            o = pick(2) ? 8 : 1 + pick(4);
     Value w = constant({o, x.shape[1], kh, kw}, -0.5, 0.5);
     int64_t pad = kh == 3 && kw == 3 ? 1 : 0;
-    emit("conv " + x.name + ", " + w.name + " {strides = array<i64: 1, 1>, low = " + array({pad, pad}) + ", high = " +
-             array({pad, pad}) + ", dilations = array<i64: 1, 1>, group = 1 : i64}", type(x) + ", " + type(w),
+    emit("conv " + x.name + ", " + w.name + " {strides = array<i64: 1, 1>, low = " + array({pad, pad}) +
+             ", high = " + array({pad, pad}) + ", dilations = array<i64: 1, 1>, group = 1 : i64}",
+         type(x) + ", " + type(w),
          {x.shape[0], o, x.shape[2] + 2 * pad - kh + 1, x.shape[3] + 2 * pad - kw + 1});
   }
   void pool2d() {
     Value x = image();
     int64_t kh = std::min<int64_t>(2, x.shape[2]), kw = std::min<int64_t>(2, x.shape[3]);
     emit(std::string(pick(2) ? "max_pool " : "avg_pool ") + x.name + " {kernel = " + array({kh, kw}) +
-             ", strides = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, dilations = array<i64: 1, 1>}",
+             ", strides = array<i64: 1, 1>, low = array<i64: 0, 0>, high = array<i64: 0, 0>, dilations = "
+             "array<i64: 1, 1>}",
          type(x), {x.shape[0], x.shape[1], x.shape[2] - kh + 1, x.shape[3] - kw + 1});
   }
   void attend() {
@@ -376,12 +413,13 @@ private:
       shape.insert(shape.begin(), 1);
       x = reshapeTo(x, shape);
     }
-    emit("attention " + x.name + ", " + x.name + ", " + x.name + " {scale = 0.25}", type(x) + ", " + type(x) + ", " + type(x),
-         x.shape);
+    emit("attention " + x.name + ", " + x.name + ", " + x.name + " {scale = 0.25}",
+         type(x) + ", " + type(x) + ", " + type(x), x.shape);
     if (pick(2)) {
       Value y = pool.back();
       Shape perm{0, 2, 1, 3}, s = y.shape;
-      Value t = emit("transpose " + y.name + " {perm = " + array(perm) + "}", type(y), {s[0], s[2], s[1], s[3]});
+      Value t =
+          emit("transpose " + y.name + " {perm = " + array(perm) + "}", type(y), {s[0], s[2], s[1], s[3]});
       reshapeTo(t, {s[0], s[2], s[1] * s[3]});
     }
   }
@@ -390,12 +428,14 @@ private:
     int64_t axis = pick(int(v.shape.size())), n = 1 + pick(4);
     std::string indices;
     for (int64_t i = 0; i < n; ++i)
-      indices += (i ? ", " : "") + std::to_string(pick(int(v.shape[axis])) - (pick(4) == 0 ? v.shape[axis] : 0));
+      indices +=
+          (i ? ", " : "") + std::to_string(pick(int(v.shape[axis])) - (pick(4) == 0 ? v.shape[axis] : 0));
     Value c{"%c" + std::to_string(next++), {n}, "i64"};
     text += "  " + c.name + " = gpuc.constant dense<[" + indices + "]> : " + type(c) + "\n";
     Shape shape = v.shape;
     shape[axis] = n;
-    emit("gather " + v.name + ", " + c.name + " {axis = " + std::to_string(axis) + " : i64}", type(v) + ", " + type(c), shape);
+    emit("gather " + v.name + ", " + c.name + " {axis = " + std::to_string(axis) + " : i64}",
+         type(v) + ", " + type(c), shape);
   }
 
   std::mt19937 random;

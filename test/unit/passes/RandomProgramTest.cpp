@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Random programs through all phases: each computes what the program did, every kernel can be emitted, and a few run on the simulator.
-// GPUC_RANDOM_PROGRAMS=FIRST:LAST runs other seeds, GPUC_RANDOM_SIM=1 runs all of them on the simulator.
-#include "KernelTest.h"
+// Random programs through all phases: each computes what the program did, every kernel can be emitted, and a
+// few run on the simulator. GPUC_RANDOM_PROGRAMS=FIRST:LAST runs other seeds, GPUC_RANDOM_SIM=1 runs all of
+// them on the simulator.
 #include "RandomProgram.h"
+#include "KernelTest.h"
 #include "gpuc/IR/Evaluate.h"
 #include "gpuc/IR/Types.h"
 #include "gpuc/Passes/Passes.h"
@@ -25,7 +26,8 @@ protected:
   static std::vector<HostTensor> inputsOf(func::FuncOp f, unsigned seed) {
     std::vector<HostTensor> inputs;
     for (BlockArgument a : f.getArguments())
-      inputs.push_back(randomTensor(dtypeOf(a), Shape(shapeOf(a).begin(), shapeOf(a).end()), seed + a.getArgNumber()));
+      inputs.push_back(
+          randomTensor(dtypeOf(a), Shape(shapeOf(a).begin(), shapeOf(a).end()), seed + a.getArgNumber()));
     return inputs;
   }
 
@@ -65,7 +67,8 @@ protected:
         return false;
       for (size_t i = 0; i < expected->size(); ++i)
         if (auto same = matches((*got)[i], (*expected)[i], {1e-3, 1e-4}); !same) {
-          ADD_FAILURE() << "result " << i << " after " << phase << ": " << same.message() << "\n" << before << print(*module);
+          ADD_FAILURE() << "result " << i << " after " << phase << ": " << same.message() << "\n"
+                        << before << print(*module);
           return false;
         }
     }
