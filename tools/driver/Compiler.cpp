@@ -57,13 +57,6 @@ public:
   Compilation(const CompileOptions &options, std::string modelName)
       : options(options), modelName(std::move(modelName)), state(std::make_shared<State>(options)) {}
 
-  frontend::ImportOptions importOptions() const {
-    frontend::ImportOptions import;
-    import.shapes = options.shapes;
-    import.values = options.values;
-    import.warn = options.warn;
-    return import;
-  }
   MLIRContext &context() { return state->session.context(); }
 
   Result<Compiled> run(OwningOpRef<ModuleOp> imported, Clock::time_point start) {
@@ -206,13 +199,13 @@ std::string baseName(const std::string &path) {
 Result<Compiled> compileModel(const std::string &path, const CompileOptions &options) {
   auto start = Clock::now();
   Compilation compilation(options, baseName(path));
-  return compilation.run(frontend::importModel(path, compilation.importOptions(), compilation.context()), start);
+  return compilation.run(frontend::importModel(path, importOptions(options), compilation.context()), start);
 }
 
 Result<Compiled> compileModelBytes(const void *data, size_t size, const std::string &modelName, const CompileOptions &options) {
   auto start = Clock::now();
   Compilation compilation(options, modelName);
-  return compilation.run(frontend::importModelBytes(data, size, "", compilation.importOptions(), compilation.context()), start);
+  return compilation.run(frontend::importModelBytes(data, size, "", importOptions(options), compilation.context()), start);
 }
 
 Result<frontend::ModelSignature> modelSignature(const std::string &path) {
@@ -225,11 +218,7 @@ Result<frontend::ModelSignature> modelSignature(const std::string &path) {
 
 Result<std::vector<frontend::Blocker>> modelBlockers(const std::string &path, const CompileOptions &options) {
   Session session(options.warn, nullptr);
-  frontend::ImportOptions import;
-  import.shapes = options.shapes;
-  import.values = options.values;
-  import.warn = options.warn;
-  auto blockers = frontend::checkModel(path, import, session.context());
+  auto blockers = frontend::checkModel(path, importOptions(options), session.context());
   if (!blockers)
     return session.error("the model could not be checked");
   return *blockers;

@@ -51,14 +51,6 @@ private:
   std::vector<PlanTensor> inputList, outputList;
 };
 
-frontend::ImportOptions importOptions(const CompileOptions &options) {
-  frontend::ImportOptions import;
-  import.shapes = options.shapes;
-  import.values = options.values;
-  import.warn = options.warn;
-  return import;
-}
-
 } // namespace
 
 Result<std::unique_ptr<ReferenceModel>> ReferenceModel::load(const std::string &path, const CompileOptions &options) {

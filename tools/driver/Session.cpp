@@ -34,6 +34,14 @@ private:
 
 } // namespace
 
+frontend::ImportOptions importOptions(const CompileOptions &options) {
+  frontend::ImportOptions import;
+  import.shapes = options.shapes;
+  import.values = options.values;
+  import.warn = options.warn;
+  return import;
+}
+
 Session::Session(Sink warnSink, Sink remarkSink)
     : mlirContext(MLIRContext::Threading::DISABLED), warn(std::move(warnSink)), remark(std::move(remarkSink)) {
   DialectRegistry registry;

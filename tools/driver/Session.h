@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An MLIR context with gpuc's dialects whose diagnostics are collected instead of printed.
 #pragma once
+#include "gpuc/Driver/Compiler.h"
 #include "gpuc/Support/Status.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -10,6 +11,9 @@
 #include <vector>
 
 namespace gpuc {
+
+/// The part of the compile options that the importer sees.
+frontend::ImportOptions importOptions(const CompileOptions &options);
 
 class Session {
 public:
