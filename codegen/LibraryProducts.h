@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which products are left to cuBLASLt: a cost model, because the library can't be asked on a machine without a GPU.
+// Which products are left to cuBLASLt: a cost model, because the library can't be asked on a machine without
+// a GPU.
 #pragma once
 #include "gpuc/IR/Ops.h"
 #include "gpuc/Plan/MatmulProblem.h"
@@ -8,11 +9,12 @@
 
 namespace gpuc {
 
-/// Only where the library has instructions that gpuc's kernels don't use (wgmma), 16-bit, and large enough to pay for the call.
+/// Only where the library has instructions that gpuc's kernels don't use (wgmma), 16-bit, and large enough to
+/// pay for the call.
 bool prefersLibrary(const MatmulProblem &problem, const Target &target);
 
-/// Splits product kernels whose epilogue the library can't express where that is expected to be faster (SplitProducts.cpp). The function is
-/// past the memory phase; the new result shares the old one's place.
+/// Splits product kernels whose epilogue the library can't express where that is expected to be faster
+/// (SplitProducts.cpp). The function is past the memory phase; the new result shares the old one's place.
 void splitProductsForLibrary(mlir::func::FuncOp function, const Target &target);
 
 } // namespace gpuc

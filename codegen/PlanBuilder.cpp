@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel programs → plan programs: where every value lies, which launches run, what is packed at load.
 #include "gpuc/Codegen/PlanBuilder.h"
+#include "LibraryProducts.h"
 #include "gpuc/IR/Constants.h"
 #include "gpuc/IR/Storage.h"
 #include "gpuc/IR/Types.h"
 #include "gpuc/Passes/Memory.h"
 #include "gpuc/Support/Hash.h"
+#include "kernels/matmul/Matmul.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "LibraryProducts.h"
-#include "kernels/matmul/Matmul.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -72,9 +72,11 @@ LogicalResult PlanBuilder::setSignature(func::FuncOp function) {
     return t;
   };
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    plan.inputs.push_back(tensor(function.getArgumentTypes()[i], function.getArgAttrDict(i), "input" + std::to_string(i)));
+    plan.inputs.push_back(
+        tensor(function.getArgumentTypes()[i], function.getArgAttrDict(i), "input" + std::to_string(i)));
   for (unsigned i = 0; i < function.getNumResults(); ++i)
-    plan.outputs.push_back(tensor(function.getResultTypes()[i], function.getResultAttrDict(i), "output" + std::to_string(i)));
+    plan.outputs.push_back(
+        tensor(function.getResultTypes()[i], function.getResultAttrDict(i), "output" + std::to_string(i)));
   return success();
 }
 
@@ -88,7 +90,8 @@ uint32_t PlanBuilder::constantIndex(ElementsAttr value, Location location) {
   std::string hash = toHex(sha256(bytes.bytes.data(), bytes.bytes.size()));
   auto [at, isNew] = constantsByHash.try_emplace(hash, uint32_t(plan.constants.size()));
   if (isNew)
-    plan.constants.push_back({onnxNodes(location), SharedBytes(bytes.bytes.data(), bytes.bytes.size(), keeper)});
+    plan.constants.push_back(
+        {onnxNodes(location), SharedBytes(bytes.bytes.data(), bytes.bytes.size(), keeper)});
   constants[value] = at->second;
   return at->second;
 }
@@ -113,7 +116,8 @@ uint32_t PlanBuilder::unitIndex(llvm::StringRef family, const std::string &text,
     static constexpr llvm::StringLiteral kPlaceholder = "GPUC_ENTRY";
     std::string named;
     size_t from = 0;
-    for (size_t p; (p = text.find(kPlaceholder.data(), from)) != std::string::npos; from = p + kPlaceholder.size())
+    for (size_t p; (p = text.find(kPlaceholder.data(), from)) != std::string::npos;
+         from = p + kPlaceholder.size())
       named += text.substr(from, p - from) + entry;
     named += text.substr(from);
     plan.units.push_back({entry + ".cu", std::move(named)});
@@ -129,7 +133,7 @@ struct PlanBuilder::Program {
   PlanBuilder &builder;
   func::FuncOp function;
   PlanProgram program;
-  llvm::DenseMap<Value, unsigned> outputOf;       ///< returned kernel results and the output that holds them
+  llvm::DenseMap<Value, unsigned> outputOf; ///< returned kernel results and the output that holds them
   std::map<std::string, uint32_t> kernelByEntry;
   std::map<std::pair<uint32_t, std::string>, uint64_t> packed; ///< (constant, key) → offset in packed memory
   uint64_t scratchBytes = 0;
@@ -224,11 +228,16 @@ struct PlanBuilder::Program {
 
   static std::optional<KernelArg> scalarArg(const EmittedArg &arg) {
     switch (arg.kind) {
-    case EmittedArg::Kind::I32: return KernelArg(int32_t(arg.integer));
-    case EmittedArg::Kind::I64: return KernelArg(int64_t(arg.integer));
-    case EmittedArg::Kind::F32: return KernelArg(float(arg.real));
-    case EmittedArg::Kind::F64: return KernelArg(double(arg.real));
-    default: return std::nullopt;
+    case EmittedArg::Kind::I32:
+      return KernelArg(int32_t(arg.integer));
+    case EmittedArg::Kind::I64:
+      return KernelArg(int64_t(arg.integer));
+    case EmittedArg::Kind::F32:
+      return KernelArg(float(arg.real));
+    case EmittedArg::Kind::F64:
+      return KernelArg(double(arg.real));
+    default:
+      return std::nullopt;
     }
   }
 
@@ -248,7 +257,8 @@ struct PlanBuilder::Program {
         where->offset += uint64_t(elements * bitWidth(dtypeOf(kernel.getInputs()[index])) / 8);
       return where;
     };
-    auto a = operand(library->a, library->offsetA), b = operand(library->b, library->offsetB), d = locate(kernel.getResult(0));
+    auto a = operand(library->a, library->offsetA), b = operand(library->b, library->offsetB),
+         d = locate(kernel.getResult(0));
     if (failed(a) || failed(b) || failed(d))
       return failure();
     step.a = *a;
@@ -311,7 +321,8 @@ struct PlanBuilder::Program {
           step.args.push_back(BufferRef{MemorySpace::Arena, 0, scratchOffsets.at(arg.index)});
           continue;
         }
-        Value value = arg.kind == EmittedArg::Kind::Operand ? kernel.getInputs()[arg.index] : kernel.getResult(arg.index);
+        Value value = arg.kind == EmittedArg::Kind::Operand ? kernel.getInputs()[arg.index]
+                                                            : kernel.getResult(arg.index);
         auto where = locate(value);
         if (failed(where))
           return failure();
@@ -357,7 +368,8 @@ struct PlanBuilder::Program {
   }
 };
 
-LogicalResult PlanBuilder::addProgram(func::FuncOp function, const Target &target, std::vector<std::string> archs) {
+LogicalResult PlanBuilder::addProgram(func::FuncOp function, const Target &target,
+                                      std::vector<std::string> archs) {
   Program program(*this, function);
   if (failed(program.build(target)))
     return failure();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Products whose epilogue the library can't express, where the library is so much faster that a second kernel for the rest pays: the product with its
-// bias becomes one kernel, the rest a pointwise kernel that works in place on its result.
+// Products whose epilogue the library can't express, where the library is so much faster that a second kernel
+// for the rest pays: the product with its bias becomes one kernel, the rest a pointwise kernel that works in
+// place on its result.
 #include "LibraryProducts.h"
 #include "gpuc/IR/OpClasses.h"
 #include "gpuc/IR/Types.h"
@@ -14,15 +15,18 @@ namespace gpuc {
 
 namespace {
 
-/// Share of the tensor cores' peak that gpuc's own product kernels (mma.sync on every target) and the library reach on large
-/// problems, and what a library call costs besides: it neither waits nor triggers early, so neighbours don't overlap with it.
-/// Measured on an H200 (docs/benchmarks.md).
+/// Share of the tensor cores' peak that gpuc's own product kernels (mma.sync on every target) and the library
+/// reach on large problems, and what a library call costs besides: it neither waits nor triggers early, so
+/// neighbours don't overlap with it. Measured on an H200 (docs/benchmarks.md).
 constexpr double kOwnShareOfPeak = 0.40, kLibraryShareOfPeak = 0.70, kLibraryCallSeconds = 2.5e-6;
-/// Own tiles have up to 128 rows. A little more than one tile of rows fills the machine badly: there the library is ahead from this size on.
+/// Own tiles have up to 128 rows. A little more than one tile of rows fills the machine badly: there the
+/// library is ahead from this size on.
 constexpr int64_t kOwnTileRows = 128, kFewRows = 1024;
 constexpr double kFewRowsFlops = 3e8;
 
-double flopsOf(const MatmulProblem &p) { return 2.0 * double(p.m) * double(p.n) * double(p.k) * double(p.batch); }
+double flopsOf(const MatmulProblem &p) {
+  return 2.0 * double(p.m) * double(p.n) * double(p.k) * double(p.batch);
+}
 
 /// Seconds that the library is expected to gain; negative when it is slower.
 double libraryGain(const MatmulProblem &p, const Target &target) {
@@ -48,8 +52,8 @@ Value endOfProduct(KernelOp kernel, MatmulOp root) {
 }
 
 /// A kernel with all inputs of `like` (and `extra`), holding the given ops and yielding `result`.
-KernelOp makeKernel(OpBuilder &builder, KernelOp like, llvm::StringRef family, llvm::ArrayRef<Operation *> ops, Value result,
-                    Value computed = {}, Value stored = {}) {
+KernelOp makeKernel(OpBuilder &builder, KernelOp like, llvm::StringRef family,
+                    llvm::ArrayRef<Operation *> ops, Value result, Value computed = {}, Value stored = {}) {
   OperationState state(like.getLoc(), KernelOp::getOperationName());
   Block *body = new Block;
   state.addRegion()->push_back(body);
@@ -82,7 +86,8 @@ KernelOp makeKernel(OpBuilder &builder, KernelOp like, llvm::StringRef family, l
 
 void trySplit(KernelOp kernel, const Target &target) {
   auto root = dyn_cast_or_null<MatmulOp>(kernel.getRoot());
-  if (!root || kernel.getNumResults() != 1 || !kernel.getOffsets() || (*kernel.getOffsets())[0] == kReturnedOffset || libraryMatmul(kernel))
+  if (!root || kernel.getNumResults() != 1 || !kernel.getOffsets() ||
+      (*kernel.getOffsets())[0] == kReturnedOffset || libraryMatmul(kernel))
     return;
   Value end = endOfProduct(kernel, root);
   if (end.getType() != kernel.getResult(0).getType())
@@ -110,7 +115,8 @@ void trySplit(KernelOp kernel, const Target &target) {
     if (!pointwise && !isa<ConstantOp>(op))
       return;
     for (Value operand : op.getOperands())
-      if (Operation *def = operand.getDefiningOp(); def && operand != end && needed.contains(def) && !isa<ConstantOp>(def))
+      if (Operation *def = operand.getDefiningOp();
+          def && operand != end && needed.contains(def) && !isa<ConstantOp>(def))
         return;
     rest.push_back(&op);
   }
@@ -120,7 +126,8 @@ void trySplit(KernelOp kernel, const Target &target) {
   OpBuilder builder(kernel);
   KernelOp first = makeKernel(builder, kernel, "matmul", product, end);
   auto library = libraryMatmul(first);
-  double rest2 = 2.0 * double(byteSize(dtypeOf(end), tensorType(end).getNumElements())) / (target.memoryGBps * 1e9);
+  double rest2 =
+      2.0 * double(byteSize(dtypeOf(end), tensorType(end).getNumElements())) / (target.memoryGBps * 1e9);
   if (!library || libraryGain(library->problem, target) <= rest2) {
     first.erase();
     return;
@@ -132,7 +139,9 @@ void trySplit(KernelOp kernel, const Target &target) {
 
 } // namespace
 
-bool prefersLibrary(const MatmulProblem &problem, const Target &target) { return libraryGain(problem, target) > 0; }
+bool prefersLibrary(const MatmulProblem &problem, const Target &target) {
+  return libraryGain(problem, target) > 0;
+}
 
 void splitProductsForLibrary(func::FuncOp function, const Target &target) {
   if (!target.hasWgmma)

@@ -9,8 +9,9 @@ namespace gpuc {
 
 namespace {
 
-/// Part of an axis: `extent` positions, `stride` elements apart. An axis is a list of parts, outermost first, so that a reshape may merge axes that
-/// don't follow each other in memory and a later one may split them again (sequence-first attention does both).
+/// Part of an axis: `extent` positions, `stride` elements apart. An axis is a list of parts, outermost first,
+/// so that a reshape may merge axes that don't follow each other in memory and a later one may split them
+/// again (sequence-first attention does both).
 struct Part {
   int64_t extent, stride;
 };
@@ -66,7 +67,8 @@ std::optional<llvm::SmallVector<Axis>> regroup(llvm::ArrayRef<Axis> axes, llvm::
   return result;
 }
 
-std::optional<Chain> traceChain(Value value, llvm::function_ref<llvm::SmallVector<int64_t>(Value)> baseStrides) {
+std::optional<Chain> traceChain(Value value,
+                                llvm::function_ref<llvm::SmallVector<int64_t>(Value)> baseStrides) {
   Operation *op = value.getDefiningOp();
   auto to = shapeOf(value);
   if (!op || !isa<TransposeOp, ReshapeOp, SliceOp, ExpandOp>(op)) {

@@ -211,7 +211,8 @@ void GraphImporter::importNode(const onnx::NodeProto &written, Scope &scope) {
   const onnx::FunctionProto *function = index.findFunction(node);
   llvm::StringRef domain = canonicalDomain(node.domain());
   int64_t opset = ModelIndex::opsetOf(scope.frame.opsets, domain);
-  const OpEntry *entry = function ? nullptr : registry.find(domain, node.op_type(), int(std::min<int64_t>(opset, INT_MAX)));
+  const OpEntry *entry =
+      function ? nullptr : registry.find(domain, node.op_type(), int(std::min<int64_t>(opset, INT_MAX)));
   // An unknown operator is reported also where an earlier failure left it without inputs.
   if (!function && !entry)
     report(node, 0, locationOf(node, scope.frame), whyUnsupported(node, opset));

@@ -2,9 +2,9 @@
 // Device names. The only place that knows which kinds of devices exist.
 #include "gpuc/Runtime/DeviceRegistry.h"
 #include "gpuc/Runtime/CudaDevice.h"
+#include "gpuc/Runtime/SimDevice.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Target/Target.h"
-#include "gpuc/Runtime/SimDevice.h"
 
 namespace gpuc {
 

@@ -5,14 +5,14 @@
 namespace gpuc {
 
 #define GPUC_KIND_NAME(Cxx, Ir) #Ir,
-#define GPUC_DEFINE_KIND(Enum, LIST)                                                                   \
-  static constexpr std::string_view k##Enum##Names[] = {LIST(GPUC_KIND_NAME)};                        \
-  std::string_view name(Enum kind) { return k##Enum##Names[uint32_t(kind)]; }                          \
-  std::optional<Enum> parse##Enum(std::string_view name) {                                             \
-    for (uint32_t i = 0; i < sizeof(k##Enum##Names) / sizeof(k##Enum##Names[0]); ++i)                  \
-      if (k##Enum##Names[i] == name)                                                                   \
-        return Enum(i);                                                                                \
-    return std::nullopt;                                                                               \
+#define GPUC_DEFINE_KIND(Enum, LIST)                                                                         \
+  static constexpr std::string_view k##Enum##Names[] = {LIST(GPUC_KIND_NAME)};                               \
+  std::string_view name(Enum kind) { return k##Enum##Names[uint32_t(kind)]; }                                \
+  std::optional<Enum> parse##Enum(std::string_view name) {                                                   \
+    for (uint32_t i = 0; i < sizeof(k##Enum##Names) / sizeof(k##Enum##Names[0]); ++i)                        \
+      if (k##Enum##Names[i] == name)                                                                         \
+        return Enum(i);                                                                                      \
+    return std::nullopt;                                                                                     \
   }
 GPUC_DEFINE_KIND(UnaryKind, GPUC_UNARY_KINDS)
 GPUC_DEFINE_KIND(BinaryKind, GPUC_BINARY_KINDS)

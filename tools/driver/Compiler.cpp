@@ -32,7 +32,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// Large constants are elided: dumps are for reading.
 std::string printModule(ModuleOp module) {
@@ -70,8 +72,9 @@ public:
     PipelineOptions pipeline;
     pipeline.precision = options.precision;
     auto passesStart = Clock::now();
-    for (auto [phase, build] : {std::pair(Phase::Graph, &buildGraphPipeline), std::pair(Phase::Kernels, &buildKernelsPipeline),
-                                std::pair(Phase::Memory, &buildMemoryPipeline)}) {
+    for (auto [phase, build] :
+         {std::pair(Phase::Graph, &buildGraphPipeline), std::pair(Phase::Kernels, &buildKernelsPipeline),
+          std::pair(Phase::Memory, &buildMemoryPipeline)}) {
       progress("phase " + std::string(name(phase)), 0, 1);
       PassManager pm(&context());
       build(pm, pipeline);
@@ -128,10 +131,12 @@ private:
       progress("emitting for " + std::string(target.arch), i, options.targets.size());
       OwningOpRef<ModuleOp> copy = state->module->clone();
       auto program = copy->lookupSymbol<func::FuncOp>("main");
-      if (failed(selectVariants(program, target, options.allowLibrary)) || failed(builder.addProgram(program, target, {std::string(target.arch)})))
+      if (failed(selectVariants(program, target, options.allowLibrary)) ||
+          failed(builder.addProgram(program, target, {std::string(target.arch)})))
         return state->session.error("emission for " + std::string(target.arch) + " failed");
       if (i == 0 && !options.dumpDir.empty())
-        GPUC_RETURN_IF_ERROR(writeFileAtomically(joinPath(options.dumpDir, "4-variants.mlir"), printModule(*copy)));
+        GPUC_RETURN_IF_ERROR(
+            writeFileAtomically(joinPath(options.dumpDir, "4-variants.mlir"), printModule(*copy)));
     }
     if (!options.dumpDir.empty())
       for (const PlanUnit &unit : plan.units)
@@ -168,13 +173,14 @@ private:
     NvrtcOptions nvrtcOptions;
     nvrtcOptions.keepPtx = options.keepPtx;
     if (options.cacheDir != "-")
-      nvrtcOptions.cacheDir = options.cacheDir.empty() ? joinPath(cacheDirectory(), "nvrtc") : options.cacheDir;
+      nvrtcOptions.cacheDir =
+          options.cacheDir.empty() ? joinPath(cacheDirectory(), "nvrtc") : options.cacheDir;
     progress("compiling " + std::to_string(jobs.size()) + " kernels", 0, jobs.size());
     auto compiled = (*nvrtc)->compileUnits(jobs, headers, nvrtcOptions, options.threads);
     for (size_t i = 0; i < compiled.size(); ++i) {
       if (!compiled[i])
-        return Status(StatusCode::Internal, "kernel '" + units[unitOf[i]].name + "' does not compile for " + jobs[i].arch + ": " +
-                                                compiled[i].status().message());
+        return Status(StatusCode::Internal, "kernel '" + units[unitOf[i]].name + "' does not compile for " +
+                                                jobs[i].arch + ": " + compiled[i].status().message());
       plan.cubins.push_back({unitOf[i], jobs[i].arch, SharedBytes(std::move(compiled[i]->cubin))});
       if (options.keepPtx)
         result.ptx.push_back(std::move(compiled[i]->ptx));
@@ -202,10 +208,12 @@ Result<Compiled> compileModel(const std::string &path, const CompileOptions &opt
   return compilation.run(frontend::importModel(path, importOptions(options), compilation.context()), start);
 }
 
-Result<Compiled> compileModelBytes(const void *data, size_t size, const std::string &modelName, const CompileOptions &options) {
+Result<Compiled> compileModelBytes(const void *data, size_t size, const std::string &modelName,
+                                   const CompileOptions &options) {
   auto start = Clock::now();
   Compilation compilation(options, modelName);
-  return compilation.run(frontend::importModelBytes(data, size, "", importOptions(options), compilation.context()), start);
+  return compilation.run(
+      frontend::importModelBytes(data, size, "", importOptions(options), compilation.context()), start);
 }
 
 Result<frontend::ModelSignature> modelSignature(const std::string &path) {
@@ -229,7 +237,8 @@ std::vector<OnnxOperator> onnxOperators() {
   frontend::registerAllOps(registry);
   std::vector<OnnxOperator> rows;
   for (const frontend::OpEntry *entry : registry.entries())
-    rows.push_back({entry->domain.empty() ? "ai.onnx" : entry->domain, entry->op, entry->since, entry->restriction});
+    rows.push_back(
+        {entry->domain.empty() ? "ai.onnx" : entry->domain, entry->op, entry->since, entry->restriction});
   return rows;
 }
 

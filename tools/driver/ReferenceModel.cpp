@@ -3,9 +3,9 @@
 #include "Session.h"
 #include "gpuc/Driver/Compiler.h"
 #include "gpuc/Frontend/Importer.h"
+#include "gpuc/IR/Constants.h"
 #include "gpuc/IR/Evaluate.h"
 #include "gpuc/IR/Types.h"
-#include "gpuc/IR/Constants.h"
 
 using namespace mlir;
 
@@ -53,16 +53,19 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<ReferenceModel>> ReferenceModel::load(const std::string &path, const CompileOptions &options) {
+Result<std::unique_ptr<ReferenceModel>> ReferenceModel::load(const std::string &path,
+                                                             const CompileOptions &options) {
   auto model = std::make_unique<ImportedModel>(options);
-  GPUC_RETURN_IF_ERROR(model->finish(frontend::importModel(path, importOptions(options), model->session.context())));
+  GPUC_RETURN_IF_ERROR(
+      model->finish(frontend::importModel(path, importOptions(options), model->session.context())));
   return std::unique_ptr<ReferenceModel>(std::move(model));
 }
 
-Result<std::unique_ptr<ReferenceModel>> ReferenceModel::loadBytes(const void *data, size_t size, const CompileOptions &options) {
+Result<std::unique_ptr<ReferenceModel>> ReferenceModel::loadBytes(const void *data, size_t size,
+                                                                  const CompileOptions &options) {
   auto model = std::make_unique<ImportedModel>(options);
-  GPUC_RETURN_IF_ERROR(
-      model->finish(frontend::importModelBytes(data, size, "", importOptions(options), model->session.context())));
+  GPUC_RETURN_IF_ERROR(model->finish(
+      frontend::importModelBytes(data, size, "", importOptions(options), model->session.context())));
   return std::unique_ptr<ReferenceModel>(std::move(model));
 }
 

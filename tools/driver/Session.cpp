@@ -43,7 +43,8 @@ frontend::ImportOptions importOptions(const CompileOptions &options) {
 }
 
 Session::Session(Sink warnSink, Sink remarkSink)
-    : mlirContext(MLIRContext::Threading::DISABLED), warn(std::move(warnSink)), remark(std::move(remarkSink)) {
+    : mlirContext(MLIRContext::Threading::DISABLED), warn(std::move(warnSink)),
+      remark(std::move(remarkSink)) {
   DialectRegistry registry;
   registry.insert<GpucDialect, func::FuncDialect>();
   mlirContext.appendDialectRegistry(registry);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gpuc-opt: mlir-opt with the gpuc dialect and passes, for tests and for looking at single passes.
 #include "gpuc/IR/Dialect.h"
+#include "gpuc/Passes/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
-#include "gpuc/Passes/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;

@@ -10,14 +10,19 @@ namespace gpuc::cli {
 
 void BuildArguments::add(CLI::App &command, bool withTarget) {
   if (withTarget)
-    command.add_option("--target", targets, "GPUs to compile for: products (rtx4090,h200), architectures (sm_120a), native or all")
+    command
+        .add_option("--target", targets,
+                    "GPUs to compile for: products (rtx4090,h200), architectures (sm_120a), native or all")
         ->delimiter(',')
         ->type_name("LIST");
   command.add_flag("--fp16", fp16, "compute in fp16 with fp32 accumulation");
   command.add_flag("--bf16", bf16, "compute in bf16 with fp32 accumulation");
   command.add_flag("--noTF32", noTf32, "keep fp32 products exact: no TF32 tensor cores");
-  command.add_flag("--no-cublaslt", noCublasLt, "leave no product to cuBLASLt: the plan then needs only the driver");
-  command.add_option("--shapes", shapes, "input shapes, name:1x3x224x224[,name:…]")->delimiter(',')->type_name("LIST");
+  command.add_flag("--no-cublaslt", noCublasLt,
+                   "leave no product to cuBLASLt: the plan then needs only the driver");
+  command.add_option("--shapes", shapes, "input shapes, name:1x3x224x224[,name:…]")
+      ->delimiter(',')
+      ->type_name("LIST");
   command.add_option("--cache-dir", cacheDir, "folder for compiled kernels; '-' for none")->type_name("DIR");
   command.add_option("-j,--threads", threads, "compiler threads; 0 = all cores")->type_name("N");
 }

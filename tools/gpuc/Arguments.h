@@ -12,9 +12,9 @@ namespace gpuc::cli {
 
 /// How a model is compiled, as typed.
 struct BuildArguments {
-  std::vector<std::string> targets;  ///< of --target, comma lists allowed
+  std::vector<std::string> targets; ///< of --target, comma lists allowed
   bool fp16 = false, bf16 = false, noTf32 = false, noCublasLt = false;
-  std::vector<std::string> shapes;   ///< "x:1x3x224x224"
+  std::vector<std::string> shapes; ///< "x:1x3x224x224"
   std::string cacheDir;
   unsigned threads = 0;
 
@@ -34,7 +34,8 @@ struct Verbosity {
 
 /// "1x3x224x224", "scalar" or "" → extents. Errors: InvalidArgument naming `flag`.
 Result<Shape> parseShape(const std::string &text, const std::string &flag);
-/// Splits "name:rest" at the last colon that leaves something on both sides. Errors: InvalidArgument naming `flag`.
+/// Splits "name:rest" at the last colon that leaves something on both sides. Errors: InvalidArgument naming
+/// `flag`.
 Result<std::pair<std::string, std::string>> splitNamed(const std::string &text, const std::string &flag);
 
 /// Text of a model as a terminal may see it: control characters become '?'.

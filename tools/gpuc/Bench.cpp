@@ -34,7 +34,9 @@ Summary summarize(std::vector<double> times, const std::vector<double> &percents
   if (times.empty())
     return s;
   std::sort(times.begin(), times.end());
-  auto percentile = [&](double p) { return times[std::min(times.size() - 1, size_t(std::ceil(p * double(times.size()))) - (p > 0 ? 1 : 0))]; };
+  auto percentile = [&](double p) {
+    return times[std::min(times.size() - 1, size_t(std::ceil(p * double(times.size()))) - (p > 0 ? 1 : 0))];
+  };
   s.min = times.front();
   s.max = times.back();
   s.mean = std::accumulate(times.begin(), times.end(), 0.0) / double(times.size());
@@ -45,7 +47,8 @@ Summary summarize(std::vector<double> times, const std::vector<double> &percents
 }
 
 void printSummary(const char *what, const Summary &s, const std::vector<double> &percents) {
-  std::printf("%s: min = %.4f ms, max = %.4f ms, mean = %.4f ms, median = %.4f ms", what, s.min, s.max, s.mean, s.median);
+  std::printf("%s: min = %.4f ms, max = %.4f ms, mean = %.4f ms, median = %.4f ms", what, s.min, s.max,
+              s.mean, s.median);
   for (size_t i = 0; i < s.percentiles.size(); ++i)
     std::printf(", percentile(%g%%) = %.4f ms", percents[i], s.percentiles[i]);
   std::printf("\n");
@@ -80,8 +83,8 @@ struct BenchCommand {
     }
   };
 
-  Status measure(Device &device, Context &context, const Plan &plan, const std::vector<HostTensor> &values, std::vector<Query> &queries,
-                 double &wallSeconds) {
+  Status measure(Device &device, Context &context, const Plan &plan, const std::vector<HostTensor> &values,
+                 std::vector<Query> &queries, double &wallSeconds) {
     Buffers buffers(device);
     std::vector<TensorBinding> in, out;
     std::vector<HostTensor> results;
@@ -110,12 +113,14 @@ struct BenchCommand {
     }
     auto upload = [&]() -> Status {
       for (size_t i = 0; i < in.size(); ++i)
-        GPUC_RETURN_IF_ERROR(device.copyToDevice(in[i].device, values[i].bytes(), size_t(in[i].bytes), *stream));
+        GPUC_RETURN_IF_ERROR(
+            device.copyToDevice(in[i].device, values[i].bytes(), size_t(in[i].bytes), *stream));
       return {};
     };
     auto download = [&]() -> Status {
       for (size_t i = 0; i < out.size(); ++i)
-        GPUC_RETURN_IF_ERROR(device.copyToHost(results[i].mutableBytes(), out[i].device, size_t(out[i].bytes), *stream));
+        GPUC_RETURN_IF_ERROR(
+            device.copyToHost(results[i].mutableBytes(), out[i].device, size_t(out[i].bytes), *stream));
       return {};
     };
     GPUC_RETURN_IF_ERROR(upload());
@@ -148,7 +153,8 @@ struct BenchCommand {
       status = query(ignored);
     while (status.ok() && std::chrono::duration<double, std::milli>(Clock::now() - warm).count() < warmUpMs);
     auto start = Clock::now();
-    while (status.ok() && (queries.size() < iterations || std::chrono::duration<double>(Clock::now() - start).count() < durationSeconds)) {
+    while (status.ok() && (queries.size() < iterations ||
+                           std::chrono::duration<double>(Clock::now() - start).count() < durationSeconds)) {
       queries.emplace_back();
       status = query(queries.back());
     }
@@ -161,7 +167,8 @@ struct BenchCommand {
     return status;
   }
 
-  Status profile(Context &context, const std::vector<TensorBinding> &in, const std::vector<TensorBinding> &out, StreamHandle stream) {
+  Status profile(Context &context, const std::vector<TensorBinding> &in,
+                 const std::vector<TensorBinding> &out, StreamHandle stream) {
     auto steps = context.profile(in, out, stream);
     if (!steps)
       return steps.status();
@@ -170,7 +177,8 @@ struct BenchCommand {
       total += s.microseconds;
     std::printf("\n%10s %6s  %-44s %s\n", "time us", "%", "kernel", "ONNX nodes");
     for (const StepTime &s : *steps)
-      std::printf("%10.2f %6.2f  %-44s %s\n", s.microseconds, total > 0 ? 100 * s.microseconds / total : 0, s.name.c_str(), s.label.c_str());
+      std::printf("%10.2f %6.2f  %-44s %s\n", s.microseconds, total > 0 ? 100 * s.microseconds / total : 0,
+                  s.name.c_str(), s.label.c_str());
     std::printf("%10.2f total; each step is timed alone, so launch gaps are included\n", total);
     return {};
   }
@@ -206,10 +214,12 @@ struct BenchCommand {
       return fail(status);
     MemoryNeed need = (*loaded)->memory();
     std::printf("Device: %s\n", target->description().c_str());
-    std::printf("Memory: %.1f MB weights, %.1f MB packed weights, %.1f MB activations\n", double(need.constants) / 1e6, double(need.packed) / 1e6,
-                double(need.arena) / 1e6);
-    std::printf("CUDA graph: %s; data transfers: %s\n", (*context)->usedGraph() ? "on" : "off", noDataTransfers ? "excluded" : "included");
-    std::printf("Throughput: %.3f qps (%zu queries in %.3f s)\n", double(queries.size()) / wall, queries.size(), wall);
+    std::printf("Memory: %.1f MB weights, %.1f MB packed weights, %.1f MB activations\n",
+                double(need.constants) / 1e6, double(need.packed) / 1e6, double(need.arena) / 1e6);
+    std::printf("CUDA graph: %s; data transfers: %s\n", (*context)->usedGraph() ? "on" : "off",
+                noDataTransfers ? "excluded" : "included");
+    std::printf("Throughput: %.3f qps (%zu queries in %.3f s)\n", double(queries.size()) / wall,
+                queries.size(), wall);
     auto column = [&](auto get) {
       std::vector<double> times;
       for (const Query &q : queries)
@@ -230,7 +240,11 @@ struct BenchCommand {
     if (!exportTimes.empty()) {
       nlohmann::json rows = nlohmann::json::array();
       for (const Query &q : queries)
-        rows.push_back({{"latencyMs", q.latency()}, {"enqueueMs", q.enqueue}, {"h2dMs", q.h2d}, {"computeMs", q.compute}, {"d2hMs", q.d2h}});
+        rows.push_back({{"latencyMs", q.latency()},
+                        {"enqueueMs", q.enqueue},
+                        {"h2dMs", q.h2d},
+                        {"computeMs", q.compute},
+                        {"d2hMs", q.d2h}});
       Status written = writeFileAtomically(exportTimes, rows.dump(1) + "\n");
       if (!written.ok())
         return fail(written);
@@ -246,7 +260,8 @@ void addBench(CLI::App &app, Action &action) {
   CLI::App *sub = app.add_subcommand("bench", "measure latency and throughput of a model or a plan");
   sub->add_option("model", command->model, "ONNX file or plan")->required()->type_name("MODEL");
   sub->add_option("--device", command->device, "auto, cuda[:N] or sim[:ARCH]")->type_name("DEVICE");
-  sub->add_option("--loadInputs,--input", command->inputs, "input from a file, name:file.npy or name:file.pb; random when not given")
+  sub->add_option("--loadInputs,--input", command->inputs,
+                  "input from a file, name:file.npy or name:file.pb; random when not given")
       ->delimiter(',')
       ->type_name("NAME:FILE");
   sub->add_option("--iterations", command->iterations, "least number of queries")->type_name("N");
@@ -257,7 +272,8 @@ void addBench(CLI::App &app, Action &action) {
       ->delimiter(',')
       ->check(CLI::Range(0.0, 100.0))
       ->type_name("P,…");
-  sub->add_option("--exportTimes", command->exportTimes, "write every query's times as JSON")->type_name("FILE");
+  sub->add_option("--exportTimes", command->exportTimes, "write every query's times as JSON")
+      ->type_name("FILE");
   sub->add_flag("--noCudaGraph", command->noCudaGraph, "launch kernel by kernel");
   sub->add_flag("--noDataTransfers", command->noDataTransfers, "leave copies between host and device out");
   sub->add_flag("--dumpProfile", command->dumpProfile, "time of every kernel with its ONNX nodes");

@@ -22,8 +22,8 @@ void addDevices(CLI::App &app, Action &action);
 /// Prints the registry of importable ONNX operators as text or JSON (`gpuc --list-onnx-ops`).
 int listOnnxOps(bool json);
 
-/// Rewrites a command line in trtexec's spelling (`--onnx=… --saveEngine=… --fp16`) into gpuc's; false when it is none.
-/// `message` tells the user what was understood, or why not (then `arguments` is empty).
+/// Rewrites a command line in trtexec's spelling (`--onnx=… --saveEngine=… --fp16`) into gpuc's; false when
+/// it is none. `message` tells the user what was understood, or why not (then `arguments` is empty).
 bool translateTrtexec(std::vector<std::string> &arguments, std::string &message);
 
 } // namespace gpuc::cli

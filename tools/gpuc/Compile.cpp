@@ -21,12 +21,14 @@ struct CompileCommand {
   /// What --emit and --compile-to ask for: the last phase.
   Result<Phase> lastPhase() const {
     Phase phase = Phase::Plan;
-    for (const std::string &word : {compileTo, emit == "cuda" || emit == "ptx" ? std::string("plan") : emit}) {
+    for (const std::string &word :
+         {compileTo, emit == "cuda" || emit == "ptx" ? std::string("plan") : emit}) {
       if (word.empty())
         continue;
       auto parsed = parsePhase(word);
       if (!parsed)
-        return invalidArgument("unknown phase '" + word + "', expected import, graph, kernels, memory or plan");
+        return invalidArgument("unknown phase '" + word +
+                               "', expected import, graph, kernels, memory or plan");
       phase = std::min(phase, *parsed);
     }
     return phase;
@@ -40,7 +42,8 @@ struct CompileCommand {
           if (device.usable && device.spec.rfind("cuda", 0) == 0)
             words += (words.empty() ? "" : ",") + device.arch;
         if (words.empty())
-          return notFound("--target=native: this machine has no usable GPU; name the target instead, for instance --target=h200");
+          return notFound("--target=native: this machine has no usable GPU; name the target instead, for "
+                          "instance --target=h200");
         continue;
       }
       words += (words.empty() ? "" : ",") + t;
@@ -70,7 +73,9 @@ struct CompileCommand {
     options->keepPtx = emit == "ptx";
     options->compileCubins = emit != "cuda" || !output.empty();
     auto progress = std::make_unique<Progress>(!verbosity.quiet);
-    options->progress = [&](const std::string &what, size_t done, size_t total) { progress->show(what, done, total); };
+    options->progress = [&](const std::string &what, size_t done, size_t total) {
+      progress->show(what, done, total);
+    };
     auto compiled = compileModel(model, *options);
     progress.reset();
     if (!compiled)
@@ -81,8 +86,8 @@ struct CompileCommand {
     else if (emit == "ptx")
       for (size_t i = 0; i < compiled->ptx.size(); ++i) {
         const PlanCubin &cubin = compiled->plan.cubins[i];
-        std::printf("// ---- %s %s ----\n%s\n", compiled->plan.units[cubin.unit].name.c_str(), cubin.arch.c_str(),
-                    compiled->ptx[i].c_str());
+        std::printf("// ---- %s %s ----\n%s\n", compiled->plan.units[cubin.unit].name.c_str(),
+                    cubin.arch.c_str(), compiled->ptx[i].c_str());
       }
     else if (*phase != Phase::Plan)
       std::fputs(compiled->ir.c_str(), stdout);
@@ -92,17 +97,19 @@ struct CompileCommand {
     if (!written.ok())
       return fail(written);
     if (verbosity.verbose)
-      std::fprintf(stderr, "gpuc: import %.2f s, passes %.2f s, emission %.2f s, NVRTC %.2f s\n", compiled->importSeconds,
-                   compiled->passesSeconds, compiled->emitSeconds, compiled->nvrtcSeconds);
+      std::fprintf(stderr, "gpuc: import %.2f s, passes %.2f s, emission %.2f s, NVRTC %.2f s\n",
+                   compiled->importSeconds, compiled->passesSeconds, compiled->emitSeconds,
+                   compiled->nvrtcSeconds);
     if (!verbosity.quiet) {
       const Plan &plan = compiled->plan;
       std::string archs;
       for (const PlanProgram &program : plan.programs)
         for (const std::string &arch : program.archs)
           archs += (archs.empty() ? "" : " ") + arch;
-      std::fprintf(stderr, "%s: %zu launches, %zu kernels, %.1f MB of weights, %.1f MB of activations, for %s\n", output.c_str(),
-                   plan.programs.front().runSteps.size(), plan.programs.front().kernels.size(), double(plan.constantBytes()) / 1e6,
-                   double(plan.programs.front().arenaBytes) / 1e6, archs.c_str());
+      std::fprintf(
+          stderr, "%s: %zu launches, %zu kernels, %.1f MB of weights, %.1f MB of activations, for %s\n",
+          output.c_str(), plan.programs.front().runSteps.size(), plan.programs.front().kernels.size(),
+          double(plan.constantBytes()) / 1e6, double(plan.programs.front().arenaBytes) / 1e6, archs.c_str());
     }
     return 0;
   }
@@ -116,10 +123,15 @@ void addCompile(CLI::App &app, Action &action) {
   sub->add_option("model", command->model, "ONNX file")->required()->type_name("MODEL.onnx");
   sub->add_option("-o,--output", command->output, "plan to write")->type_name("FILE.gpuc");
   command->build.add(*sub, true);
-  sub->add_option("--input", command->values, "value of an input that decides shapes, name:file.npy or name:file.pb")
+  sub->add_option("--input", command->values,
+                  "value of an input that decides shapes, name:file.npy or name:file.pb")
       ->type_name("NAME:FILE");
-  sub->add_option("--compile-to", command->compileTo, "stop after a phase: import, graph, kernels, memory, plan")->type_name("PHASE");
-  sub->add_option("--dump-phases", command->dumpPhases, "write the IR after each phase and every unit into a folder")->type_name("DIR");
+  sub->add_option("--compile-to", command->compileTo,
+                  "stop after a phase: import, graph, kernels, memory, plan")
+      ->type_name("PHASE");
+  sub->add_option("--dump-phases", command->dumpPhases,
+                  "write the IR after each phase and every unit into a folder")
+      ->type_name("DIR");
   sub->add_option("--emit", command->emit, "print to standard output")
       ->check(CLI::IsMember({"import", "graph", "kernels", "memory", "cuda", "ptx"}));
   command->verbosity.add(*sub);

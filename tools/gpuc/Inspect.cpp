@@ -14,24 +14,30 @@ struct InspectCommand {
   std::string file;
   bool sources = false;
 
-  static std::string type(DType dtype, const Shape &shape) { return std::string(name(dtype)) + "[" + toString(shape) + "]"; }
+  static std::string type(DType dtype, const Shape &shape) {
+    return std::string(name(dtype)) + "[" + toString(shape) + "]";
+  }
 
   int inspectModel() {
     auto signature = modelSignature(file);
     if (!signature)
       return fail(signature.status());
     std::printf("model %s: IR version %lld, %lld nodes%s%s\n", file.c_str(), (long long)signature->irVersion,
-                (long long)signature->nodeCount, signature->producer.empty() ? "" : ", made by ", signature->producer.c_str());
+                (long long)signature->nodeCount, signature->producer.empty() ? "" : ", made by ",
+                signature->producer.c_str());
     for (const auto &[domain, version] : signature->opsets)
       std::printf("opset  %s %lld\n", domain.empty() ? "ai.onnx" : domain.c_str(), (long long)version);
     auto print = [&](const char *what, const std::vector<frontend::ValueInfo> &values) {
       for (const frontend::ValueInfo &v : values) {
         std::string shape;
         for (size_t i = 0; i < v.shape.size(); ++i) {
-          std::string extent = v.shape[i] >= 0 ? std::to_string(v.shape[i]) : i < v.dimNames.size() && !v.dimNames[i].empty() ? v.dimNames[i] : "?";
+          std::string extent = v.shape[i] >= 0                                   ? std::to_string(v.shape[i])
+                               : i < v.dimNames.size() && !v.dimNames[i].empty() ? v.dimNames[i]
+                                                                                 : "?";
           shape += (i ? "x" : "") + extent;
         }
-        std::printf("%s %s: %s[%s]\n", what, v.name.c_str(), v.dtype.c_str(), v.shapeKnown ? (v.shape.empty() ? "scalar" : shape.c_str()) : "shape not declared");
+        std::printf("%s %s: %s[%s]\n", what, v.name.c_str(), v.dtype.c_str(),
+                    v.shapeKnown ? (v.shape.empty() ? "scalar" : shape.c_str()) : "shape not declared");
       }
     };
     print("input ", signature->inputs);
@@ -48,10 +54,12 @@ struct InspectCommand {
     std::printf("plan %s: %s, model %s%s%s\n", file.c_str(), plan->producer.c_str(), plan->modelName.c_str(),
                 plan->buildOptions.empty() ? "" : ", built with ", plan->buildOptions.c_str());
     for (const PlanTensor &t : plan->inputs)
-      std::printf("input  %s: %s%s\n", t.name.c_str(), type(t.dtype, t.shape).c_str(), t.specialisedTo ? " (value fixed)" : "");
+      std::printf("input  %s: %s%s\n", t.name.c_str(), type(t.dtype, t.shape).c_str(),
+                  t.specialisedTo ? " (value fixed)" : "");
     for (const PlanTensor &t : plan->outputs)
       std::printf("output %s: %s\n", t.name.c_str(), type(t.dtype, t.shape).c_str());
-    std::printf("weights: %.2f MB in %zu constants, stored once for all targets\n", double(plan->constantBytes()) / 1e6, plan->constants.size());
+    std::printf("weights: %.2f MB in %zu constants, stored once for all targets\n",
+                double(plan->constantBytes()) / 1e6, plan->constants.size());
     for (const PlanProgram &program : plan->programs) {
       std::string archs;
       for (const std::string &arch : program.archs)
@@ -61,9 +69,11 @@ struct InspectCommand {
         for (const std::string &arch : program.archs)
           cubinBytes += cubin.arch == arch ? cubin.data.size() : 0;
       double bound = double(program.statistics.arenaLowerBound);
-      std::printf("\ntarget %s: %zu launches of %zu kernels, %zu at load; arena %.2f MB (lower bound %.2f MB), packed weights %.2f MB, binaries %.2f MB\n",
-                  archs.c_str(), program.runSteps.size(), program.kernels.size(), program.loadSteps.size(), double(program.arenaBytes) / 1e6,
-                  bound / 1e6, double(program.packedBytes) / 1e6, double(cubinBytes) / 1e6);
+      std::printf("\ntarget %s: %zu launches of %zu kernels, %zu at load; arena %.2f MB (lower bound %.2f "
+                  "MB), packed weights %.2f MB, binaries %.2f MB\n",
+                  archs.c_str(), program.runSteps.size(), program.kernels.size(), program.loadSteps.size(),
+                  double(program.arenaBytes) / 1e6, bound / 1e6, double(program.packedBytes) / 1e6,
+                  double(cubinBytes) / 1e6);
       size_t number = 0;
       for (const PlanStep &step : program.runSteps)
         printStep(*plan, program, step, number++);
@@ -76,16 +86,20 @@ struct InspectCommand {
 
   static void printStep(const Plan &plan, const PlanProgram &program, const PlanStep &step, size_t number) {
     if (auto launch = std::get_if<LaunchStep>(&step))
-      std::printf("  %4zu %-40s grid %ux%ux%u block %ux%ux%u shared %u  %s\n", number, program.kernels[launch->kernel].entry.c_str(),
-                  launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
-                  launch->sharedBytes, launch->label.c_str());
+      std::printf("  %4zu %-40s grid %ux%ux%u block %ux%ux%u shared %u  %s\n", number,
+                  program.kernels[launch->kernel].entry.c_str(), launch->grid[0], launch->grid[1],
+                  launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->sharedBytes,
+                  launch->label.c_str());
     else if (auto copy = std::get_if<CopyStep>(&step))
-      std::printf("  %4zu copy %llu bytes  %s\n", number, (unsigned long long)copy->bytes, copy->label.c_str());
+      std::printf("  %4zu copy %llu bytes  %s\n", number, (unsigned long long)copy->bytes,
+                  copy->label.c_str());
     else if (auto fill = std::get_if<FillStep>(&step))
-      std::printf("  %4zu fill %llu bytes  %s\n", number, (unsigned long long)fill->bytes, fill->label.c_str());
+      std::printf("  %4zu fill %llu bytes  %s\n", number, (unsigned long long)fill->bytes,
+                  fill->label.c_str());
     else if (auto matmul = std::get_if<MatmulStep>(&step))
-      std::printf("  %4zu cuBLASLt %lldx%lldx%lld batch %lld  %s\n", number, (long long)matmul->problem.m, (long long)matmul->problem.n,
-                  (long long)matmul->problem.k, (long long)matmul->problem.batch, matmul->label.c_str());
+      std::printf("  %4zu cuBLASLt %lldx%lldx%lld batch %lld  %s\n", number, (long long)matmul->problem.m,
+                  (long long)matmul->problem.n, (long long)matmul->problem.k,
+                  (long long)matmul->problem.batch, matmul->label.c_str());
   }
 
   int run() {

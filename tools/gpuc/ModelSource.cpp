@@ -14,7 +14,8 @@ Result<bool> isPlanFile(const std::string &path) {
   return looksLikePlan(file->data(), file->size());
 }
 
-Result<CompileOptions> compileOptions(const BuildArguments &build, const std::map<std::string, HostTensor> &values,
+Result<CompileOptions> compileOptions(const BuildArguments &build,
+                                      const std::map<std::string, HostTensor> &values,
                                       const Verbosity &verbosity) {
   CompileOptions options;
   auto precision = build.precision();
@@ -39,14 +40,18 @@ Result<CompileOptions> compileOptions(const BuildArguments &build, const std::ma
   return options;
 }
 
-Result<std::shared_ptr<const Plan>> planFor(const std::string &path, Device &device, const BuildArguments &build,
-                                            const std::map<std::string, HostTensor> &values, const Verbosity &verbosity) {
+Result<std::shared_ptr<const Plan>> planFor(const std::string &path, Device &device,
+                                            const BuildArguments &build,
+                                            const std::map<std::string, HostTensor> &values,
+                                            const Verbosity &verbosity) {
   auto isPlan = isPlanFile(path);
   if (!isPlan)
     return isPlan.status();
   if (*isPlan) {
     if (!build.description().empty())
-      warn("'" + path + "' is a plan: --fp16, --bf16, --noTF32, --no-cublaslt and --shapes were decided when it was compiled and are ignored");
+      warn("'" + path +
+           "' is a plan: --fp16, --bf16, --noTF32, --no-cublaslt and --shapes were decided when it was "
+           "compiled and are ignored");
     auto plan = loadPlan(path);
     if (!plan)
       return plan.status();
@@ -57,11 +62,14 @@ Result<std::shared_ptr<const Plan>> planFor(const std::string &path, Device &dev
     return options.status();
   const Target *target = findArch(device.arch());
   if (!target)
-    return unsupported("'" + device.description() + "' has architecture " + device.arch() + ", which gpuc has no target for");
+    return unsupported("'" + device.description() + "' has architecture " + device.arch() +
+                       ", which gpuc has no target for");
   options->targets = {target};
   options->compileCubins = !device.isSim();
   Progress progress(!verbosity.quiet);
-  options->progress = [&](const std::string &what, size_t done, size_t total) { progress.show(what, done, total); };
+  options->progress = [&](const std::string &what, size_t done, size_t total) {
+    progress.show(what, done, total);
+  };
   auto compiled = compileModel(path, *options);
   if (!compiled)
     return compiled.status();

@@ -6,7 +6,8 @@
 
 namespace gpuc::cli {
 
-Progress::Progress(bool wanted) : enabled(wanted && isatty(STDERR_FILENO)), start(std::chrono::steady_clock::now()) {}
+Progress::Progress(bool wanted)
+    : enabled(wanted && isatty(STDERR_FILENO)), start(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
   if (shown)

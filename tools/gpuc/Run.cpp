@@ -33,7 +33,8 @@ struct RunCommand {
     if (!isPlan)
       return isPlan.status();
     if (*isPlan)
-      return invalidArgument("--device=reference runs ONNX models, and '" + model + "' is a plan; give the model it was compiled from");
+      return invalidArgument("--device=reference runs ONNX models, and '" + model +
+                             "' is a plan; give the model it was compiled from");
     if ((build.fp16 || build.bf16) && !verbosity.quiet)
       warn("--device=reference computes in the model's own types: --fp16 and --bf16 are ignored");
     auto options = compileOptions(build, given, verbosity);
@@ -107,7 +108,8 @@ struct RunCommand {
     if (!outputDir.empty()) {
       Status status = createDirectories(outputDir);
       for (size_t i = 0; status.ok() && i < outcome->results.size(); ++i)
-        status = writeNpy(joinPath(outputDir, safeFileName(outcome->outputs[i].name) + ".npy"), outcome->results[i]);
+        status = writeNpy(joinPath(outputDir, safeFileName(outcome->outputs[i].name) + ".npy"),
+                          outcome->results[i]);
       if (!status.ok())
         return fail(status);
     }
@@ -118,7 +120,9 @@ struct RunCommand {
     std::printf("device: %s\n", outcome.ranOn.c_str());
     for (size_t i = 0; i < outcome.inputs.size(); ++i)
       std::printf("input  %s: %s%s\n", outcome.inputs[i].name.c_str(), describe(outcome.given[i]).c_str(),
-                  given.count(outcome.inputs[i].name) ? "" : outcome.inputs[i].specialisedTo ? " (fixed in the plan)" : " (random)");
+                  given.count(outcome.inputs[i].name) ? ""
+                  : outcome.inputs[i].specialisedTo   ? " (fixed in the plan)"
+                                                      : " (random)");
     for (size_t i = 0; i < outcome.outputs.size(); ++i) {
       std::printf("output %s: %s\n", outcome.outputs[i].name.c_str(), describe(outcome.results[i]).c_str());
       for (const std::string &line : topFive(outcome.results[i]))
@@ -138,7 +142,8 @@ struct RunCommand {
       }
       std::string text = difference(outcome.results[i], tensor, {rtol, atol});
       if (!text.empty())
-        code = fail(Status(StatusCode::FailedPrecondition, "output '" + name + "' is not as expected: " + text));
+        code =
+            fail(Status(StatusCode::FailedPrecondition, "output '" + name + "' is not as expected: " + text));
       else if (!verbosity.quiet)
         std::printf("output %s is as expected (rtol %g, atol %g)\n", name.c_str(), rtol, atol);
     }
@@ -152,12 +157,15 @@ void addRun(CLI::App &app, Action &action) {
   auto command = std::make_shared<RunCommand>();
   CLI::App *sub = app.add_subcommand("run", "run a model or a plan once");
   sub->add_option("model", command->model, "ONNX file or plan")->required()->type_name("MODEL");
-  sub->add_option("--device", command->device, "auto, cuda[:N], sim[:ARCH] or reference")->type_name("DEVICE");
-  sub->add_option("--input", command->inputs, "input from a file, name:file.npy or name:file.pb; random when not given")
+  sub->add_option("--device", command->device, "auto, cuda[:N], sim[:ARCH] or reference")
+      ->type_name("DEVICE");
+  sub->add_option("--input", command->inputs,
+                  "input from a file, name:file.npy or name:file.pb; random when not given")
       ->type_name("NAME:FILE");
   sub->add_option("--seed", command->seed, "seed of random inputs")->type_name("N");
   sub->add_option("--output-dir", command->outputDir, "write every output as NAME.npy")->type_name("DIR");
-  sub->add_option("--expect", command->expected, "compare an output, name:file.npy or name:file.pb")->type_name("NAME:FILE");
+  sub->add_option("--expect", command->expected, "compare an output, name:file.npy or name:file.pb")
+      ->type_name("NAME:FILE");
   sub->add_option("--rtol", command->rtol, "relative tolerance of --expect")->type_name("X");
   sub->add_option("--atol", command->atol, "absolute tolerance of --expect")->type_name("X");
   sub->add_flag("--check-races", command->checks, "sim only: full checks (races, exact bounds); slow");

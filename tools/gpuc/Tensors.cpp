@@ -19,7 +19,8 @@ static std::string format(const char *pattern, double v) {
   return text;
 }
 
-Result<std::map<std::string, HostTensor>> readTensors(const std::vector<std::string> &items, const std::string &flag) {
+Result<std::map<std::string, HostTensor>> readTensors(const std::vector<std::string> &items,
+                                                      const std::string &flag) {
   std::map<std::string, HostTensor> tensors;
   for (const std::string &item : items) {
     auto named = splitNamed(item, flag);
@@ -46,29 +47,56 @@ HostTensor randomTensor(const PlanTensor &tensor, uint64_t seed) {
   auto integer = [&](int bound) { return int(generator() % uint64_t(bound)); };
   for (int64_t i = 0, n = t.size(); i < n; ++i)
     switch (tensor.dtype) {
-    case DType::Bool: t.mutableData<uint8_t>()[i] = uint8_t(integer(2)); break;
-    case DType::I8: t.mutableData<int8_t>()[i] = int8_t(integer(10)); break;
-    case DType::U8: t.mutableData<uint8_t>()[i] = uint8_t(integer(10)); break;
-    case DType::I16: case DType::U16: t.mutableData<uint16_t>()[i] = uint16_t(integer(10)); break;
-    case DType::I32: case DType::U32: t.mutableData<uint32_t>()[i] = uint32_t(integer(10)); break;
-    case DType::I64: case DType::U64: t.mutableData<uint64_t>()[i] = uint64_t(integer(10)); break;
-    case DType::F16: t.mutableData<uint16_t>()[i] = doubleToHalf(normal(generator)); break;
-    case DType::BF16: t.mutableData<uint16_t>()[i] = doubleToBFloat(normal(generator)); break;
-    case DType::F32: t.mutableData<float>()[i] = float(normal(generator)); break;
-    case DType::F64: t.mutableData<double>()[i] = normal(generator); break;
-    default: break;
+    case DType::Bool:
+      t.mutableData<uint8_t>()[i] = uint8_t(integer(2));
+      break;
+    case DType::I8:
+      t.mutableData<int8_t>()[i] = int8_t(integer(10));
+      break;
+    case DType::U8:
+      t.mutableData<uint8_t>()[i] = uint8_t(integer(10));
+      break;
+    case DType::I16:
+    case DType::U16:
+      t.mutableData<uint16_t>()[i] = uint16_t(integer(10));
+      break;
+    case DType::I32:
+    case DType::U32:
+      t.mutableData<uint32_t>()[i] = uint32_t(integer(10));
+      break;
+    case DType::I64:
+    case DType::U64:
+      t.mutableData<uint64_t>()[i] = uint64_t(integer(10));
+      break;
+    case DType::F16:
+      t.mutableData<uint16_t>()[i] = doubleToHalf(normal(generator));
+      break;
+    case DType::BF16:
+      t.mutableData<uint16_t>()[i] = doubleToBFloat(normal(generator));
+      break;
+    case DType::F32:
+      t.mutableData<float>()[i] = float(normal(generator));
+      break;
+    case DType::F64:
+      t.mutableData<double>()[i] = normal(generator);
+      break;
+    default:
+      break;
     }
   return t;
 }
 
-Result<std::vector<HostTensor>> completeInputs(const std::vector<PlanTensor> &inputs, const std::map<std::string, HostTensor> &given,
+Result<std::vector<HostTensor>> completeInputs(const std::vector<PlanTensor> &inputs,
+                                               const std::map<std::string, HostTensor> &given,
                                                uint64_t seed) {
   for (const auto &[name, tensor] : given)
-    if (std::none_of(inputs.begin(), inputs.end(), [&name = name](const PlanTensor &t) { return t.name == name; })) {
+    if (std::none_of(inputs.begin(), inputs.end(),
+                     [&name = name](const PlanTensor &t) { return t.name == name; })) {
       std::string known;
       for (const PlanTensor &t : inputs)
         known += (known.empty() ? "'" : ", '") + t.name + "'";
-      return invalidArgument("--input: the model has no input '" + name + "'; it has " + (known.empty() ? "none" : known));
+      return invalidArgument("--input: the model has no input '" + name + "'; it has " +
+                             (known.empty() ? "none" : known));
     }
   std::vector<HostTensor> complete;
   for (const PlanTensor &t : inputs) {
@@ -87,7 +115,8 @@ Result<std::vector<HostTensor>> completeInputs(const std::vector<PlanTensor> &in
       return invalidArgument("input '" + t.name + "': expected " + std::string(name(t.dtype)) + ", got " +
                              std::string(name(found->second.dtype())));
     if (found->second.shape() != t.shape)
-      return invalidArgument("input '" + t.name + "': expected shape " + toString(t.shape) + ", got " + toString(found->second.shape()));
+      return invalidArgument("input '" + t.name + "': expected shape " + toString(t.shape) + ", got " +
+                             toString(found->second.shape()));
     complete.push_back(found->second);
   }
   return complete;
@@ -115,7 +144,8 @@ std::string describe(const HostTensor &tensor) {
   }
   if (finite) {
     double mean = sum / double(finite), variance = std::max(0.0, squares / double(finite) - mean * mean);
-    text += format(" min %.6g", low) + format(" max %.6g", high) + format(" mean %.6g", mean) + format(" std %.6g", std::sqrt(variance));
+    text += format(" min %.6g", low) + format(" max %.6g", high) + format(" mean %.6g", mean) +
+            format(" std %.6g", std::sqrt(variance));
   }
   if (nans)
     text += " nan " + std::to_string(nans);
@@ -126,8 +156,8 @@ std::string describe(const HostTensor &tensor) {
 
 std::vector<std::string> topFive(const HostTensor &tensor) {
   std::vector<std::string> lines;
-  if (!isFloat(tensor.dtype()) || tensor.rank() == 0 || tensor.shape().back() != tensor.size() || tensor.size() < 5 ||
-      tensor.size() > 100000)
+  if (!isFloat(tensor.dtype()) || tensor.rank() == 0 || tensor.shape().back() != tensor.size() ||
+      tensor.size() < 5 || tensor.size() > 100000)
     return lines;
   std::vector<int64_t> order(size_t(tensor.size()));
   std::iota(order.begin(), order.end(), 0);
@@ -136,7 +166,8 @@ std::vector<std::string> topFive(const HostTensor &tensor) {
     return x != y ? x > y : a < b;
   });
   for (int i = 0; i < 5; ++i)
-    lines.push_back(format("  %10.4f", elementAt(tensor, order[size_t(i)])) + "  #" + std::to_string(order[size_t(i)]));
+    lines.push_back(format("  %10.4f", elementAt(tensor, order[size_t(i)])) + "  #" +
+                    std::to_string(order[size_t(i)]));
   return lines;
 }
 

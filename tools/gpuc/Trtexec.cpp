@@ -17,19 +17,23 @@ bool translateTrtexec(std::vector<std::string> &arguments, std::string &message)
   std::vector<std::string> build, bench, ignored;
   bool skipInference = false;
   // trtexec's name of a flag → gpuc's; an empty right side means that gpuc does it anyway.
-  static const std::map<std::string, std::string> kBuildFlags = {{"--fp16", "--fp16"}, {"--bf16", "--bf16"}, {"--noTF32", "--noTF32"},
-                                                                 {"--shapes", "--shapes"}, {"--optShapes", "--shapes"},
-                                                                 {"--verbose", "--verbose"}};
+  static const std::map<std::string, std::string> kBuildFlags = {
+      {"--fp16", "--fp16"},     {"--bf16", "--bf16"},        {"--noTF32", "--noTF32"},
+      {"--shapes", "--shapes"}, {"--optShapes", "--shapes"}, {"--verbose", "--verbose"}};
   static const std::map<std::string, std::string> kBenchFlags = {
-      {"--iterations", "--iterations"}, {"--warmUp", "--warmUp"}, {"--duration", "--duration"}, {"--percentile", "--percentile"},
-      {"--noCudaGraph", "--noCudaGraph"}, {"--noDataTransfers", "--noDataTransfers"}, {"--device", "--device"},
-      {"--loadInputs", "--loadInputs"}, {"--dumpProfile", "--dumpProfile"}, {"--exportTimes", "--exportTimes"}};
-  static const std::vector<std::string> kImplied = {"--useCudaGraph", "--useSpinWait", "--minShapes", "--maxShapes", "--memPoolSize",
-                                                    "--workspace", "--best", "--builderOptimizationLevel", "--profilingVerbosity",
-                                                    "--timingCacheFile", "--avgRuns", "--separateProfileRun"};
+      {"--iterations", "--iterations"},   {"--warmUp", "--warmUp"},
+      {"--duration", "--duration"},       {"--percentile", "--percentile"},
+      {"--noCudaGraph", "--noCudaGraph"}, {"--noDataTransfers", "--noDataTransfers"},
+      {"--device", "--device"},           {"--loadInputs", "--loadInputs"},
+      {"--dumpProfile", "--dumpProfile"}, {"--exportTimes", "--exportTimes"}};
+  static const std::vector<std::string> kImplied = {
+      "--useCudaGraph",       "--useSpinWait",     "--minShapes", "--maxShapes",
+      "--memPoolSize",        "--workspace",       "--best",      "--builderOptimizationLevel",
+      "--profilingVerbosity", "--timingCacheFile", "--avgRuns",   "--separateProfileRun"};
   for (const std::string &argument : arguments) {
     size_t equals = argument.find('=');
-    std::string flag = argument.substr(0, equals), value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+    std::string flag = argument.substr(0, equals),
+                value = equals == std::string::npos ? "" : argument.substr(equals + 1);
     std::string suffix = equals == std::string::npos ? "" : "=" + value;
     if (flag == "--onnx")
       onnx = value;
@@ -42,13 +46,15 @@ bool translateTrtexec(std::vector<std::string> &arguments, std::string &message)
     else if (auto known = kBuildFlags.find(flag); known != kBuildFlags.end())
       build.push_back(known->second + suffix);
     else if (auto timed = kBenchFlags.find(flag); timed != kBenchFlags.end())
-      bench.push_back(timed->second == "--device" && !value.empty() && value.find_first_not_of("0123456789") == std::string::npos
+      bench.push_back(timed->second == "--device" && !value.empty() &&
+                              value.find_first_not_of("0123456789") == std::string::npos
                           ? "--device=cuda:" + value
                           : timed->second + suffix);
     else if (std::find(kImplied.begin(), kImplied.end(), flag) != kImplied.end())
       ignored.push_back(flag);
     else {
-      message = "unknown trtexec flag '" + argument + "'; see gpuc bench --help and gpuc compile --help for what gpuc offers";
+      message = "unknown trtexec flag '" + argument +
+                "'; see gpuc bench --help and gpuc compile --help for what gpuc offers";
       arguments.clear();
       return true;
     }

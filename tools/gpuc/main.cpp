@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", "gpuc " GPUC_VERSION);
   app.require_subcommand(0, 1);
   std::string listOps;
-  app.add_option("--list-onnx-ops", listOps, "list the ONNX operators that can be imported; =json for programs")
+  app.add_option("--list-onnx-ops", listOps,
+                 "list the ONNX operators that can be imported; =json for programs")
       ->expected(0, 1)
       ->check(CLI::IsMember({"json", "text"}));
   app.footer("Every subcommand has --help with examples. trtexec's spelling works too:\n"

@@ -44,9 +44,8 @@ struct DenseOperand {
 /// The part of a unit before its configuration: banner, includes, namespace.
 std::string unitHead(KernelOp kernel, llvm::StringRef family, llvm::StringRef variant,
                      llvm::ArrayRef<llvm::StringRef> includes);
-/// "extern "C" __global__ …{" with the given parameters (a minimum of one block per SM in `threads` stops ptxas from
-/// spilling for the sake of occupancy), which are joined with commas where they are not
-/// empty.
+/// "extern "C" __global__ …{" with the given parameters (a minimum of one block per SM in `threads` stops
+/// ptxas from spilling for the sake of occupancy), which are joined with commas where they are not empty.
 std::string unitEntry(llvm::StringRef threads, llvm::ArrayRef<std::string> parameters);
 /// End of the entry and of the unit.
 std::string unitEnd();

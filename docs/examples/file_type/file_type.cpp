@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What kind of file is this? A complete program on gpuc's runtime C API, around the model of Google's `magika` package:
+// What kind of file is this? A complete program on gpuc's runtime C API, around the model of Google's
+// `magika` package:
 //
 //   gpuc compile model.onnx -o magika.gpuc --shapes=bytes:1x2048
 //   file_type magika.gpuc labels.txt README.md photo.jpg
 //
-// It loads the plan, opens the GPU if there is one and the simulator otherwise, and prints a type and its probability
-// for each file. Link libGpucRuntime; neither CUDA nor MLIR is needed to build it.
+// It loads the plan, opens the GPU if there is one and the simulator otherwise, and prints a type and its
+// probability for each file. Link libGpucRuntime; neither CUDA nor MLIR is needed to build it.
 #include "gpuc-c/runtime.h"
 #include <algorithm>
 #include <cstdio>
@@ -38,11 +39,11 @@ using Context = std::unique_ptr<gpuc_context_t, Destroyer<gpuc_context_t, gpuc_c
 
 // ---- what the model wants to see of a file (magika, models/standard_v3_3/config.min.json) ----
 
-constexpr size_t kBegin = 1024;       // bytes of the beginning
-constexpr size_t kEnd = 1024;         // bytes of the end
-constexpr int32_t kPadding = 256;     // stands where a file has no byte
-constexpr size_t kBlock = 4096;       // bytes that are looked at on either side
-constexpr size_t kSmallestFile = 8;   // below, the model is not asked
+constexpr size_t kBegin = 1024;     // bytes of the beginning
+constexpr size_t kEnd = 1024;       // bytes of the end
+constexpr int32_t kPadding = 256;   // stands where a file has no byte
+constexpr size_t kBlock = 4096;     // bytes that are looked at on either side
+constexpr size_t kSmallestFile = 8; // below, the model is not asked
 
 std::string readBlock(std::ifstream &file, std::streamoff offset, size_t size) {
   std::string block(size, '\0');
@@ -52,8 +53,8 @@ std::string readBlock(std::ifstream &file, std::streamoff offset, size_t size) {
   return block;
 }
 
-/// The first and the last bytes of a file without the white space around them: 2048 numbers, the beginning padded at
-/// its end and the end padded at its beginning. Empty for a file that is too small.
+/// The first and the last bytes of a file without the white space around them: 2048 numbers, the beginning
+/// padded at its end and the end padded at its beginning. Empty for a file that is too small.
 std::vector<int32_t> features(const std::string &path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   std::streamoff size = file ? std::streamoff(file.tellg()) : -1;
@@ -71,8 +72,10 @@ std::vector<int32_t> features(const std::string &path) {
 
   std::vector<int32_t> numbers(kBegin + kEnd, kPadding);
   size_t fromBegin = std::min(kBegin, begin.size()), fromEnd = std::min(kEnd, end.size());
-  std::transform(begin.begin(), begin.begin() + long(fromBegin), numbers.begin(), [](char c) { return uint8_t(c); });
-  std::transform(end.end() - long(fromEnd), end.end(), numbers.end() - long(fromEnd), [](char c) { return uint8_t(c); });
+  std::transform(begin.begin(), begin.begin() + long(fromBegin), numbers.begin(),
+                 [](char c) { return uint8_t(c); });
+  std::transform(end.end() - long(fromEnd), end.end(), numbers.end() - long(fromEnd),
+                 [](char c) { return uint8_t(c); });
   return numbers;
 }
 
@@ -98,9 +101,12 @@ public:
     check(gpuc_plan_load_file(planFile.c_str(), &newPlan));
     plan.reset(newPlan);
     if (gpuc_plan_num_inputs(newPlan) != 1 || gpuc_plan_num_outputs(newPlan) != 1 ||
-        gpuc_plan_inputs(newPlan)->dtype != GPUC_I32 || gpuc_plan_inputs(newPlan)->bytes != (kBegin + kEnd) * sizeof(int32_t) ||
-        gpuc_plan_outputs(newPlan)->dtype != GPUC_F32 || gpuc_plan_outputs(newPlan)->bytes != numLabels * sizeof(float))
-      throw std::runtime_error("'" + planFile + "' is no file-type model for " + std::to_string(numLabels) + " labels");
+        gpuc_plan_inputs(newPlan)->dtype != GPUC_I32 ||
+        gpuc_plan_inputs(newPlan)->bytes != (kBegin + kEnd) * sizeof(int32_t) ||
+        gpuc_plan_outputs(newPlan)->dtype != GPUC_F32 ||
+        gpuc_plan_outputs(newPlan)->bytes != numLabels * sizeof(float))
+      throw std::runtime_error("'" + planFile + "' is no file-type model for " + std::to_string(numLabels) +
+                               " labels");
     scores.resize(numLabels);
     gpuc_executable_t newExecutable = nullptr;
     check(gpuc_executable_create(newPlan, newDevice, nullptr, &newExecutable));

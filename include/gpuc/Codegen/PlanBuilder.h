@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Turns kernel programs into the parts of a plan: units, launches, memory references. One builder per plan; one call of `addProgram`
-// per target. Does not compile units (the driver does, in parallel).
+// Turns kernel programs into the parts of a plan: units, launches, memory references. One builder per plan;
+// one call of `addProgram` per target. Does not compile units (the driver does, in parallel).
 #pragma once
 #include "gpuc/Codegen/Family.h"
 #include "gpuc/Plan/Plan.h"
@@ -12,8 +12,8 @@
 
 namespace gpuc {
 
-/// Lets every kernel's family choose a variant for the target, after splitting products for the library where that pays and is allowed. Emits
-/// errors.
+/// Lets every kernel's family choose a variant for the target, after splitting products for the library where
+/// that pays and is allowed. Emits errors.
 mlir::LogicalResult selectVariants(mlir::func::FuncOp function, const Target &target, bool allowLibrary);
 
 /// ONNX node names in a location, in order, each once, joined with ", ".
@@ -31,7 +31,8 @@ public:
   /// Inputs and outputs from the function's type and its `gpuc.name`, `gpuc.value` attributes.
   mlir::LogicalResult setSignature(mlir::func::FuncOp function);
   /// Adds what runs on `archs`. The function is past the memory phase and its kernels have variants.
-  mlir::LogicalResult addProgram(mlir::func::FuncOp function, const Target &target, std::vector<std::string> archs);
+  mlir::LogicalResult addProgram(mlir::func::FuncOp function, const Target &target,
+                                 std::vector<std::string> archs);
 
 private:
   struct Program;

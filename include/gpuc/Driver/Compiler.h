@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From an ONNX file to a plan: the phases in order, with dumps, stop points and messages. The command line, the Python module and the tests use
-// this; it prints nothing itself.
+// From an ONNX file to a plan: the phases in order, with dumps, stop points and messages. The command line,
+// the Python module and the tests use this; it prints nothing itself.
 #pragma once
 #include "gpuc/Frontend/ModelInfo.h"
 #include "gpuc/Passes/Precision.h"
@@ -8,10 +8,10 @@
 #include "gpuc/Support/Status.h"
 #include "gpuc/Target/Target.h"
 #include <functional>
-#include <optional>
-#include <string_view>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gpuc {
@@ -27,14 +27,14 @@ struct CompileOptions {
   std::vector<const Target *> targets;      ///< one program each; at least one
   Precision precision = Precision::TF32;
   Phase stopAfter = Phase::Plan;
-  std::string dumpDir;                      ///< writes NN-phase.mlir and the units; empty for none
-  bool compileCubins = true;                ///< false: only sources; the runtime (or sim) compiles them
+  std::string dumpDir;       ///< writes NN-phase.mlir and the units; empty for none
+  bool compileCubins = true; ///< false: only sources; the runtime (or sim) compiles them
   bool keepPtx = false;
-  bool allowLibrary = true;                 ///< products may be left to cuBLASLt; false: the plan needs only the driver
-  unsigned threads = 0;                     ///< 0 = all of the machine
-  std::string cacheDir;                     ///< of compiled units; empty = the user's cache, "-" = none
-  std::vector<std::string> libraryDirs;     ///< searched for NVRTC first
-  std::string buildOptions;                 ///< recorded in the plan
+  bool allowLibrary = true; ///< products may be left to cuBLASLt; false: the plan needs only the driver
+  unsigned threads = 0;     ///< 0 = all of the machine
+  std::string cacheDir;     ///< of compiled units; empty = the user's cache, "-" = none
+  std::vector<std::string> libraryDirs; ///< searched for NVRTC first
+  std::string buildOptions;             ///< recorded in the plan
   std::function<void(const std::string &)> warn;
   std::function<void(const std::string &)> remark; ///< optimisation remarks; null = not collected
   /// Called as work proceeds: what is done, how many of how many.
@@ -42,16 +42,17 @@ struct CompileOptions {
 };
 
 struct Compiled {
-  Plan plan;                       ///< empty unless the compilation went to its end
-  std::string ir;                  ///< text of the last phase that ran
-  std::vector<std::string> ptx;    ///< one per unit and target with keepPtx, in the order of the plan's cubins
+  Plan plan;                    ///< empty unless the compilation went to its end
+  std::string ir;               ///< text of the last phase that ran
+  std::vector<std::string> ptx; ///< one per unit and target with keepPtx, in the order of the plan's cubins
   double importSeconds = 0, passesSeconds = 0, emitSeconds = 0, nvrtcSeconds = 0;
 };
 
 /// Compiles a file. Errors: the diagnostics of the first phase that failed, one per line.
 Result<Compiled> compileModel(const std::string &path, const CompileOptions &options);
 /// The same for bytes of a ModelProto; `name` stands for the file in messages and the plan.
-Result<Compiled> compileModelBytes(const void *data, size_t size, const std::string &name, const CompileOptions &options);
+Result<Compiled> compileModelBytes(const void *data, size_t size, const std::string &name,
+                                   const CompileOptions &options);
 
 /// The model's signature without compiling it.
 Result<frontend::ModelSignature> modelSignature(const std::string &path);
@@ -60,9 +61,9 @@ Result<std::vector<frontend::Blocker>> modelBlockers(const std::string &path, co
 
 /// One row of the table of ONNX operators that can be imported.
 struct OnnxOperator {
-  std::string domain, op; ///< domain "ai.onnx" for the default one
-  int since = 0;          ///< first opset of these semantics
-  std::string restriction;///< what is not supported; empty for none
+  std::string domain, op;  ///< domain "ai.onnx" for the default one
+  int since = 0;           ///< first opset of these semantics
+  std::string restriction; ///< what is not supported; empty for none
 };
 std::vector<OnnxOperator> onnxOperators();
 
@@ -71,7 +72,8 @@ class ReferenceModel {
 public:
   virtual ~ReferenceModel() = default;
   static Result<std::unique_ptr<ReferenceModel>> load(const std::string &path, const CompileOptions &options);
-  static Result<std::unique_ptr<ReferenceModel>> loadBytes(const void *data, size_t size, const CompileOptions &options);
+  static Result<std::unique_ptr<ReferenceModel>> loadBytes(const void *data, size_t size,
+                                                           const CompileOptions &options);
   virtual const std::vector<PlanTensor> &inputs() const = 0;
   virtual const std::vector<PlanTensor> &outputs() const = 0;
   virtual Result<std::vector<HostTensor>> run(const std::vector<HostTensor> &inputs) = 0;

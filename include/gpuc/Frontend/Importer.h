@@ -15,8 +15,9 @@ std::optional<ModelSignature> readSignature(const std::string &path, mlir::MLIRC
 /// All blockers of a model by operator, opset, attribute and type, without stopping at the first.
 std::optional<std::vector<Blocker>> checkModel(const std::string &path, const ImportOptions &options,
                                                mlir::MLIRContext &context);
-/// Imports a file (external data lies beside it). Every problem is diagnosed; null on error. Function arguments and
-/// results carry `gpuc.name`; a specialised input carries `gpuc.value` (its constant) and its argument is unused.
+/// Imports a file (external data lies beside it). Every problem is diagnosed; null on error. Function
+/// arguments and results carry `gpuc.name`; a specialised input carries `gpuc.value` (its constant) and its
+/// argument is unused.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(const std::string &path, const ImportOptions &options,
                                               mlir::MLIRContext &context);
 /// The same for a serialised ModelProto; `folder` is where external data may lie, empty for none.

@@ -7,7 +7,8 @@
 
 namespace gpuc::frontend {
 
-/// Reads one TensorProto. Errors: NotFound, IoError, DataLoss (not a tensor), Unsupported (strings, sequences).
+/// Reads one TensorProto. Errors: NotFound, IoError, DataLoss (not a tensor), Unsupported (strings,
+/// sequences).
 Result<HostTensor> readTensorFile(const std::string &path);
 
 } // namespace gpuc::frontend

@@ -24,19 +24,19 @@ mlir::FailureOr<Kind> parseKindKeyword(mlir::AsmParser &parser, llvm::StringRef 
 
 } // namespace gpuc
 
-#define GPUC_KIND_PARSER(Kind)                                                                         \
-  template <> struct mlir::FieldParser<::gpuc::Kind> {                                                 \
-    static FailureOr<::gpuc::Kind> parse(AsmParser &parser) {                                          \
-      return ::gpuc::parseKindKeyword<::gpuc::Kind>(parser, #Kind, &::gpuc::parse##Kind);              \
-    }                                                                                                  \
-  };                                                                                                   \
-  namespace gpuc {                                                                                     \
-  template <typename Printer, std::enable_if_t<std::is_base_of_v<mlir::AsmPrinter, Printer>, int> = 0> \
-  Printer &operator<<(Printer &printer, Kind kind) {                                                   \
-    std::string_view text = name(kind);                                                                \
-    printer << llvm::StringRef(text.data(), text.size());                                              \
-    return printer;                                                                                    \
-  }                                                                                                    \
+#define GPUC_KIND_PARSER(Kind)                                                                               \
+  template <> struct mlir::FieldParser<::gpuc::Kind> {                                                       \
+    static FailureOr<::gpuc::Kind> parse(AsmParser &parser) {                                                \
+      return ::gpuc::parseKindKeyword<::gpuc::Kind>(parser, #Kind, &::gpuc::parse##Kind);                    \
+    }                                                                                                        \
+  };                                                                                                         \
+  namespace gpuc {                                                                                           \
+  template <typename Printer, std::enable_if_t<std::is_base_of_v<mlir::AsmPrinter, Printer>, int> = 0>       \
+  Printer &operator<<(Printer &printer, Kind kind) {                                                         \
+    std::string_view text = name(kind);                                                                      \
+    printer << llvm::StringRef(text.data(), text.size());                                                    \
+    return printer;                                                                                          \
+  }                                                                                                          \
   }
 GPUC_KIND_PARSER(UnaryKind)
 GPUC_KIND_PARSER(BinaryKind)

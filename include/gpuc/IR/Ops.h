@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The gpuc dialect in C++: attributes and all op families. Include a family's header alone where that is enough.
+// The gpuc dialect in C++: attributes and all op families. Include a family's header alone where that is
+// enough.
 #pragma once
 #include "gpuc/IR/Attributes.h"
 #include "gpuc/IR/Dialect.h"

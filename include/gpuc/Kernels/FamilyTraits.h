@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What fusion may put into a kernel of each family. One row per family; FormKernels reads it and nothing else about families.
+// What fusion may put into a kernel of each family. One row per family; FormKernels reads it and nothing else
+// about families.
 #pragma once
 #include <string_view>
 
@@ -8,8 +9,8 @@ namespace gpuc {
 struct FamilyTraits {
   std::string_view family; ///< folder name in codegen/kernels
   std::string_view root;   ///< mnemonic of the root op, "gpuc.matmul"
-  /// The root's first operand may be computed in the kernel from any pointwise and movement ops. Otherwise operands are strided
-  /// views of buffers.
+  /// The root's first operand may be computed in the kernel from any pointwise and movement ops. Otherwise
+  /// operands are strided views of buffers.
   bool prologue;
   /// Pointwise ops on the root's result may follow in the kernel.
   bool epilogue;

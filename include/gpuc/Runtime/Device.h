@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What the runtime needs of a device. Two implementations: device/cuda (driver API) and device/sim (the same
-// kernels compiled as host C++). Thread-compatible: calls on one Device from several threads must be serialised,
-// except on different streams after loading.
+// kernels compiled as host C++). Thread-compatible: calls on one Device from several threads must be
+// serialised, except on different streams after loading.
 #pragma once
 #include "gpuc/Plan/MatmulProblem.h"
 #include "gpuc/Support/Status.h"
@@ -50,9 +50,9 @@ using StreamHandle = void *;
 
 struct LaunchConfig {
   Dim3 grid, block;
-  uint32_t sharedBytes = 0;          ///< dynamic shared memory
-  bool programmaticDependent = false;///< may start before its predecessor ends (sm_90+); ignored elsewhere
-  const char *label = "";            ///< ONNX nodes, for messages and NVTX
+  uint32_t sharedBytes = 0;           ///< dynamic shared memory
+  bool programmaticDependent = false; ///< may start before its predecessor ends (sm_90+); ignored elsewhere
+  const char *label = "";             ///< ONNX nodes, for messages and NVTX
 };
 
 /// Replayable recording of a sequence of launches and copies.
@@ -95,13 +95,14 @@ public:
 
   /// Loads compiled code (a cubin on cuda).
   virtual Result<std::shared_ptr<Module>> loadBinary(const void *data, size_t bytes) = 0;
-  /// Compiles and loads units (NVRTC on cuda, the host compiler on sim), using the on-disk cache. All units of a
-  /// call may be compiled in parallel and batched.
+  /// Compiles and loads units (NVRTC on cuda, the host compiler on sim), using the on-disk cache. All units
+  /// of a call may be compiled in parallel and batched.
   virtual Result<std::shared_ptr<Module>> loadSource(const std::vector<UnitSource> &units,
                                                      const std::vector<SourceFile> &headers) = 0;
   virtual Result<KernelHandle> getKernel(Module &module, std::string_view entry) = 0;
   /// `args[i]` points to the value of parameter i.
-  virtual Status launch(KernelHandle kernel, const LaunchConfig &config, void **args, StreamHandle stream) = 0;
+  virtual Status launch(KernelHandle kernel, const LaunchConfig &config, void **args,
+                        StreamHandle stream) = 0;
 
   virtual Result<StreamHandle> createStream() = 0;
   virtual void destroyStream(StreamHandle stream) = 0;
@@ -110,11 +111,12 @@ public:
   virtual Status beginCapture(StreamHandle stream) = 0;
   virtual Result<std::unique_ptr<Graph>> endCapture(StreamHandle stream) = 0;
 
-  // What follows is optional: a device that lacks it inherits Unsupported. The runtime then computes a matmul with
-  // plain loops when isSim() and measures time with the host's clock.
+  // What follows is optional: a device that lacks it inherits Unsupported. The runtime then computes a matmul
+  // with plain loops when isSim() and measures time with the host's clock.
 
   /// Chooses an algorithm that needs at most `workspaceBytes`.
-  virtual Result<std::shared_ptr<PreparedMatmul>> prepareMatmul(const MatmulProblem &problem, size_t workspaceBytes) {
+  virtual Result<std::shared_ptr<PreparedMatmul>> prepareMatmul(const MatmulProblem &problem,
+                                                                size_t workspaceBytes) {
     return unsupported("device '" + description() + "' has no matmul library");
   }
   virtual Status matmul(PreparedMatmul &prepared, const MatmulOperands &operands, StreamHandle stream) {
@@ -122,9 +124,13 @@ public:
   }
   virtual Result<EventHandle> createEvent() { return unsupported("device has no events"); }
   virtual void destroyEvent(EventHandle event) {}
-  virtual Status recordEvent(EventHandle event, StreamHandle stream) { return unsupported("device has no events"); }
+  virtual Status recordEvent(EventHandle event, StreamHandle stream) {
+    return unsupported("device has no events");
+  }
   /// Milliseconds between two recorded events; waits for `end`.
-  virtual Result<double> elapsedMs(EventHandle begin, EventHandle end) { return unsupported("device has no events"); }
+  virtual Result<double> elapsedMs(EventHandle begin, EventHandle end) {
+    return unsupported("device has no events");
+  }
 };
 
 } // namespace gpuc

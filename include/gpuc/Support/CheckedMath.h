@@ -18,8 +18,8 @@ inline std::optional<int64_t> checkedMul(int64_t a, int64_t b) {
     return std::nullopt;
   return r;
 }
-/// Product of non-negative extents; nothing when one is negative or the product overflows. A zero extent gives
-/// zero only when the others fit too.
+/// Product of non-negative extents; nothing when one is negative or the product overflows. A zero extent
+/// gives zero only when the others fit too.
 template <typename Range> std::optional<int64_t> checkedProduct(const Range &extents) {
   int64_t product = 1;
   bool zero = false;

@@ -8,24 +8,67 @@
 
 namespace gpuc {
 
-/// Element type of a tensor. Sub-byte types are packed, low nibble first, as in ONNX. Bool is one byte, 0 or 1.
-/// The numeric values are stored in plans: append, never renumber.
+/// Element type of a tensor. Sub-byte types are packed, low nibble first, as in ONNX. Bool is one byte, 0
+/// or 1. The numeric values are stored in plans: append, never renumber.
 enum class DType : uint8_t {
-  Bool = 0, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64,
-  F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, I4, U4, F4E2M1, F8E8M0, I2, U2,
+  Bool = 0,
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F16,
+  BF16,
+  F32,
+  F64,
+  F8E4M3FN,
+  F8E4M3FNUZ,
+  F8E5M2,
+  F8E5M2FNUZ,
+  I4,
+  U4,
+  F4E2M1,
+  F8E8M0,
+  I2,
+  U2,
 };
 constexpr unsigned kNumDTypes = 23;
 
 /// Size of one element in bits.
 constexpr unsigned bitWidth(DType t) {
   switch (t) {
-  case DType::I2: case DType::U2: return 2;
-  case DType::I4: case DType::U4: case DType::F4E2M1: return 4;
-  case DType::Bool: case DType::I8: case DType::U8: case DType::F8E4M3FN: case DType::F8E4M3FNUZ:
-  case DType::F8E5M2: case DType::F8E5M2FNUZ: case DType::F8E8M0: return 8;
-  case DType::I16: case DType::U16: case DType::F16: case DType::BF16: return 16;
-  case DType::I32: case DType::U32: case DType::F32: return 32;
-  case DType::I64: case DType::U64: case DType::F64: return 64;
+  case DType::I2:
+  case DType::U2:
+    return 2;
+  case DType::I4:
+  case DType::U4:
+  case DType::F4E2M1:
+    return 4;
+  case DType::Bool:
+  case DType::I8:
+  case DType::U8:
+  case DType::F8E4M3FN:
+  case DType::F8E4M3FNUZ:
+  case DType::F8E5M2:
+  case DType::F8E5M2FNUZ:
+  case DType::F8E8M0:
+    return 8;
+  case DType::I16:
+  case DType::U16:
+  case DType::F16:
+  case DType::BF16:
+    return 16;
+  case DType::I32:
+  case DType::U32:
+  case DType::F32:
+    return 32;
+  case DType::I64:
+  case DType::U64:
+  case DType::F64:
+    return 64;
   }
   return 0;
 }

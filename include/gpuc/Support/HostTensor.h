@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A dense row-major tensor in host memory: what .npy and .pb files, the reference executor and tests exchange.
+// A dense row-major tensor in host memory: what .npy and .pb files, the reference executor and tests
+// exchange.
 #pragma once
 #include "gpuc/Support/DType.h"
 #include <cstdint>

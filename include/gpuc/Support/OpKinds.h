@@ -60,9 +60,9 @@ namespace gpuc {
 #define GPUC_ROUND_MODES(X) X(Up, up) X(Down, down) X(Nearest, nearest) /* ties up */
 // clang-format on
 
-#define GPUC_DECLARE_KIND(Enum, LIST)                                                                  \
-  enum class Enum : uint32_t { LIST(GPUC_KIND_ENUMERATOR) };                                           \
-  std::string_view name(Enum kind);                                                                    \
+#define GPUC_DECLARE_KIND(Enum, LIST)                                                                        \
+  enum class Enum : uint32_t { LIST(GPUC_KIND_ENUMERATOR) };                                                 \
+  std::string_view name(Enum kind);                                                                          \
   std::optional<Enum> parse##Enum(std::string_view name);
 #define GPUC_KIND_ENUMERATOR(Cxx, Ir) Cxx,
 GPUC_DECLARE_KIND(UnaryKind, GPUC_UNARY_KINDS)

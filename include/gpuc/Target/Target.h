@@ -11,16 +11,16 @@ namespace gpuc {
 
 /// One product that gpuc compiles for. Peaks are dense, without sparsity, at boost clock.
 struct Target {
-  std::string_view product;   ///< "h200", as typed after --target=
-  std::string_view arch;      ///< "sm_90a", as NVRTC's -arch= wants it
-  int major, minor;           ///< compute capability
+  std::string_view product; ///< "h200", as typed after --target=
+  std::string_view arch;    ///< "sm_90a", as NVRTC's -arch= wants it
+  int major, minor;         ///< compute capability
   int numSMs;
-  int maxSharedPerBlock;      ///< bytes of shared memory that one block may opt in to
-  int sharedPerSM;            ///< bytes
+  int maxSharedPerBlock; ///< bytes of shared memory that one block may opt in to
+  int sharedPerSM;       ///< bytes
   int64_t l2Bytes;
-  double memoryGBps;          ///< DRAM bandwidth, 1e9 bytes per second
-  double fp32Tflops;          ///< SIMT
-  double fp16Tflops;          ///< tensor cores, fp32 accumulation
+  double memoryGBps; ///< DRAM bandwidth, 1e9 bytes per second
+  double fp32Tflops; ///< SIMT
+  double fp16Tflops; ///< tensor cores, fp32 accumulation
   int64_t memoryBytes;
   bool hasClusters, hasTma, hasWgmma, hasPdl;
 };

@@ -5,8 +5,8 @@
 #include "Compile.h"
 #include "ThreadPool.h"
 #include "gpuc/Support/File.h"
-#include <chrono>
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <dlfcn.h>
 #include <map>
@@ -99,8 +99,12 @@ public:
   void destroyStream(StreamHandle) override {}
   Status synchronize(StreamHandle) override { return Status(); }
   // Work is over when a call returns, so an event is the time at which it is recorded.
-  Result<EventHandle> createEvent() override { return EventHandle(new std::chrono::steady_clock::time_point()); }
-  void destroyEvent(EventHandle e) override { delete static_cast<std::chrono::steady_clock::time_point *>(e); }
+  Result<EventHandle> createEvent() override {
+    return EventHandle(new std::chrono::steady_clock::time_point());
+  }
+  void destroyEvent(EventHandle e) override {
+    delete static_cast<std::chrono::steady_clock::time_point *>(e);
+  }
   Status recordEvent(EventHandle e, StreamHandle) override {
     *static_cast<std::chrono::steady_clock::time_point *>(e) = std::chrono::steady_clock::now();
     return Status();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Runs ONNX's official backend cases (a model with inputs and expected outputs each) through gpuc, on the reference executor or a
-// device. Every case must pass, be outside the registry (an operator that gpuc does not import), or stand in the list of known
-// failures with a reason; a listed case that passes is a failure too, so the list can only shrink.
+// Runs ONNX's official backend cases (a model with inputs and expected outputs each) through gpuc, on the
+// reference executor or a device. Every case must pass, be outside the registry (an operator that gpuc does
+// not import), or stand in the list of known failures with a reason; a listed case that passes is a failure
+// too, so the list can only shrink.
 #include "gpuc/Driver/Compiler.h"
 #include "gpuc/Frontend/TensorFile.h"
 #include "gpuc/Runtime/DeviceRegistry.h"
@@ -13,12 +14,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <sstream>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 
 using namespace gpuc;
 namespace fs = std::filesystem;
@@ -26,12 +27,12 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Case {
-  std::string name;   ///< "node/test_add"
+  std::string name; ///< "node/test_add"
   fs::path folder;
   std::map<std::string, HostTensor> inputs;
   std::vector<HostTensor> expected;
   std::optional<Compiled> compiled;
-  std::string failure;     ///< why it failed; empty while it has not
+  std::string failure; ///< why it failed; empty while it has not
   bool notSupported = false;
 };
 
@@ -148,7 +149,8 @@ private:
       return;
     }
     for (size_t i = 0; i < results.size() && c.failure.empty(); ++i)
-      if (std::string text = difference(results[i], c.expected[i], Tolerance::of(c.expected[i].dtype())); !text.empty())
+      if (std::string text = difference(results[i], c.expected[i], Tolerance::of(c.expected[i].dtype()));
+          !text.empty())
         c.failure = "output " + std::to_string(i) + ": " + text;
   }
 
@@ -209,10 +211,12 @@ private:
         if (seen.insert(u.name).second)
           units.push_back({u.name, u.text});
     }
-    // The simulator compiles many units into one library; this fills its cache so that the runs below find theirs there.
+    // The simulator compiles many units into one library; this fills its cache so that the runs below find
+    // theirs there.
     if (device->isSim())
       if (auto warm = device->loadSource(units, headers); !warm)
-        std::fprintf(stderr, "note: not all units compile: %s\n", warm.status().message().substr(0, 2000).c_str());
+        std::fprintf(stderr, "note: not all units compile: %s\n",
+                     warm.status().message().substr(0, 2000).c_str());
     std::fprintf(stderr, "%zu units compiled after %.1f s\n", units.size(),
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     for (Case &c : cases) {
@@ -254,7 +258,8 @@ private:
       } else if (c.failure.empty()) {
         if (reason != known.end()) {
           ++failed;
-          std::printf("FAIL %s: passes, but is listed as a known failure (%s); remove it from the list\n", c.name.c_str(), reason->second.c_str());
+          std::printf("FAIL %s: passes, but is listed as a known failure (%s); remove it from the list\n",
+                      c.name.c_str(), reason->second.c_str());
         } else {
           ++passed;
           if (verbose)
@@ -269,7 +274,8 @@ private:
         std::printf("FAIL %s: %s\n", c.name.c_str(), c.failure.substr(0, 600).c_str());
       }
     }
-    std::printf("ONNX backend cases on %s: %zu use an operator outside the registry, %zu known failures\n", device.c_str(), outside, listed);
+    std::printf("ONNX backend cases on %s: %zu use an operator outside the registry, %zu known failures\n",
+                device.c_str(), outside, listed);
     std::printf("%zu passed, %zu failed, %zu skipped\n", passed, failed, listed + outside);
     return failed == 0 && passed > 0 ? 0 : 1;
   }

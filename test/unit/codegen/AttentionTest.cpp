@@ -35,12 +35,14 @@ std::string attention(const Case &c) {
 
 class AttentionTest : public KernelTest {};
 
-/// Masks of the smallest finite number hide keys only relative to others: a row that is masked everywhere weighs all keys alike.
+/// Masks of the smallest finite number hide keys only relative to others: a row that is masked everywhere
+/// weighs all keys alike.
 TEST_F(AttentionTest, SmallestFiniteBias) {
   HostTensor bias(DType::F32, {1, 1, 1, 5});
   for (int64_t i = 0; i < bias.size(); ++i)
     setElement(bias, i, -3.4028234663852886e38);
-  check(R"(func.func @main(%q: tensor<1x2x3x8xf32>, %k: tensor<1x2x5x8xf32>, %v: tensor<1x2x5x8xf32>, %b: tensor<1x1x1x5xf32>)
+  check(
+      R"(func.func @main(%q: tensor<1x2x3x8xf32>, %k: tensor<1x2x5x8xf32>, %v: tensor<1x2x5x8xf32>, %b: tensor<1x1x1x5xf32>)
       -> tensor<1x2x3x8xf32> {
     %0 = gpuc.kernel "attention" (%a0 = %q : tensor<1x2x3x8xf32>, %a1 = %k : tensor<1x2x5x8xf32>, %a2 = %v : tensor<1x2x5x8xf32>,
         %a3 = %b : tensor<1x1x1x5xf32>) -> tensor<1x2x3x8xf32> {
@@ -50,8 +52,9 @@ TEST_F(AttentionTest, SmallestFiniteBias) {
     }
     return %0 : tensor<1x2x3x8xf32>
   })",
-        {1e-4, 1e-5},
-        {randomTensor(DType::F32, {1, 2, 3, 8}, 1), randomTensor(DType::F32, {1, 2, 5, 8}, 2), randomTensor(DType::F32, {1, 2, 5, 8}, 3), bias});
+      {1e-4, 1e-5},
+      {randomTensor(DType::F32, {1, 2, 3, 8}, 1), randomTensor(DType::F32, {1, 2, 5, 8}, 2),
+       randomTensor(DType::F32, {1, 2, 5, 8}, 3), bias});
 }
 
 TEST_F(AttentionTest, Half) {

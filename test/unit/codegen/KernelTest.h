@@ -5,12 +5,12 @@
 #include "gpuc/Codegen/Family.h"
 #include "gpuc/IR/Ops.h"
 #include "gpuc/Runtime/SimDevice.h"
+#include "gpuc/Support/Compare.h"
 #include "gpuc/Support/HostTensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "gpuc/Support/Compare.h"
 #include <gtest/gtest.h>
 
 namespace gpuc {
@@ -57,8 +57,8 @@ private:
   std::string unitTexts;
 };
 
-/// Floats uniform in [-2, 2], integers in [-50, 50] (unsigned [0, 100]), bools, any code of the storage types;
-/// the same for the same seed.
+/// Floats uniform in [-2, 2], integers in [-50, 50] (unsigned [0, 100]), bools, any code of the storage
+/// types; the same for the same seed.
 HostTensor randomTensor(DType dtype, Shape shape, unsigned seed);
 /// Integers uniform in [lo, hi].
 HostTensor randomIntegers(DType dtype, Shape shape, int64_t lo, int64_t hi, unsigned seed);

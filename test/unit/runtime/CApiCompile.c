@@ -3,9 +3,11 @@
 #include "gpuc-c/runtime.h"
 
 /* Runs a plan file's bytes on a device with one f32 input and output of 15 elements; returns a status. */
-gpuc_status_t gpuc_test_run_from_c(const char *device_spec, const void *data, size_t size, float *x, float *y);
+gpuc_status_t gpuc_test_run_from_c(const char *device_spec, const void *data, size_t size, float *x,
+                                   float *y);
 
-gpuc_status_t gpuc_test_run_from_c(const char *device_spec, const void *data, size_t size, float *x, float *y) {
+gpuc_status_t gpuc_test_run_from_c(const char *device_spec, const void *data, size_t size, float *x,
+                                   float *y) {
   gpuc_context_options_t options = GPUC_INIT(gpuc_context_options_t);
   gpuc_device_t device = NULL;
   gpuc_plan_t plan = NULL;
