@@ -62,6 +62,15 @@ public:
   /// Writes the unit. `config` is set. Never changes the IR. Several launches (a split reduction and its
   /// second step) are returned in order.
   virtual mlir::FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &target) const = 0;
+  /// Configurations worth measuring (`gpuc tune`): at most `limit`, best first by the cost model, what
+  /// `select` chooses among them. Each is complete: `emit` takes it as `config`. Never changes the op.
+  /// Deterministic. Empty when there is nothing to choose from.
+  virtual std::vector<mlir::DictionaryAttr> candidates(KernelOp, const Target &, unsigned /*limit*/) const {
+    return {};
+  }
+  /// Raised when configurations change their meaning or kernels their speed: results of `gpuc tune` for
+  /// another version are not used.
+  virtual unsigned tuningVersion() const { return 1; }
 };
 
 /// All families, one explicit list (codegen/Families.cpp). Null when there is none of that name.
