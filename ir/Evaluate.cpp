@@ -121,6 +121,7 @@ struct Evaluator {
                                 optional(op.getBias(), op.getScale() ? 2 : 1), op.getGroups(),
                                 op.getEpsilon().convertToDouble());
   }
+  Result<HostTensor> run(RowMomentsOp op) { return reference::rowMoments(in[0], op.getColumns()); }
   Result<HostTensor> run(LrnOp op) {
     return reference::lrn(in[0], op.getSize(), op.getAlpha().convertToDouble(),
                           op.getBeta().convertToDouble(), op.getBias().convertToDouble());
@@ -186,6 +187,13 @@ struct Evaluator {
     if (!found.ok())
       return found.status();
     return Tensors{found->values, found->indices};
+  }
+  Result<Tensors> runMany(RowStatisticsOp op) {
+    Result<reference::RowStatistics> found =
+        reference::rowStatistics(in[0], op.getExtent(), op.getEpsilon().convertToDouble(), op.getCentered());
+    if (!found.ok())
+      return found.status();
+    return Tensors{found->mean, found->scale};
   }
 
   static HostTensor scalar(double value) {
@@ -276,14 +284,15 @@ static Result<Tensors> dispatch(Operation *op, ArrayRef<HostTensor> operands) {
   return llvm::TypeSwitch<Operation *, Result<Tensors>>(op)
       .Case<UnaryOp, BinaryOp, SelectOp, CastOp, TransposeOp, ReshapeOp, ExpandOp, SliceOp, ConcatOp, PadOp,
             TileOp, TriluOp, ResizeOp, GatherOp, GatherElementsOp, GatherNdOp, ScatterNdOp, ScatterElementsOp,
-            ReduceOp, ArgReduceOp, CumSumOp, SoftmaxOp, LayerNormOp, RmsNormOp, GroupNormOp, LrnOp, MatmulOp,
-            AttentionOp, ConvOp, ConvTransposeOp, AvgPoolOp>([&](auto concrete) -> Result<Tensors> {
-        Result<HostTensor> y = evaluator.run(concrete);
-        if (!y.ok())
-          return y.status();
-        return Tensors{y.take()};
-      })
-      .Case<MaxPoolOp, TopKOp>([&](auto concrete) { return evaluator.runMany(concrete); })
+            ReduceOp, ArgReduceOp, CumSumOp, SoftmaxOp, LayerNormOp, RmsNormOp, RowMomentsOp, GroupNormOp,
+            LrnOp, MatmulOp, AttentionOp, ConvOp, ConvTransposeOp, AvgPoolOp>(
+          [&](auto concrete) -> Result<Tensors> {
+            Result<HostTensor> y = evaluator.run(concrete);
+            if (!y.ok())
+              return y.status();
+            return Tensors{y.take()};
+          })
+      .Case<MaxPoolOp, TopKOp, RowStatisticsOp>([&](auto concrete) { return evaluator.runMany(concrete); })
       .Case(
           [&](ConstantOp constant) -> Result<Tensors> { return Tensors{toHostTensor(constant.getValue())}; })
       .Case([&](KernelOp kernel) -> Result<Tensors> {

@@ -56,6 +56,38 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
       });
 }
 
+LogicalResult RowMomentsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  return inferOne(
+      context, location, adaptor.getOperands(), types, [&] { return Float32Type::get(context); },
+      [&]() -> Result<Shape> {
+        ArrayRef<int64_t> shape = shapeOf(adaptor.getX());
+        int64_t columns = adaptor.getColumns();
+        if (shape.empty())
+          return invalidArgument("row_moments_c1: expected rank at least 1, got 0");
+        if (columns < 1 || shape.back() % columns != 0)
+          return invalidArgument("row_moments_c2: columns must be positive and divide the last extent " +
+                                 std::to_string(shape.back()) + ", got " + std::to_string(columns));
+        return Shape{numElements(shape.drop_back().vec()), shape.back() / columns, 2};
+      });
+}
+
+LogicalResult RowStatisticsOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  return inferMany(
+      context, location, adaptor.getOperands(), types, 2, [&]() -> Result<std::vector<ResultSpec>> {
+        ArrayRef<int64_t> shape = shapeOf(adaptor.getMoments());
+        Type element = elementTypeOf(adaptor.getMoments());
+        if (shape.size() != 3 || shape[2] != 2 || !element.isF32())
+          return invalidArgument("row_statistics_c1: expected moments of shape [R, P, 2] and type f32, got " +
+                                 toString(shape.vec()) + " of " + typeName(element));
+        if (int64_t(adaptor.getExtent()) < 1)
+          return invalidArgument("row_statistics_c2: extent must be positive, got " +
+                                 std::to_string(int64_t(adaptor.getExtent())));
+        return std::vector<ResultSpec>(2, {{shape[0], 1}, element});
+      });
+}
+
 LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
   return inferOne(

@@ -4,6 +4,7 @@
 #include "Dispatch.h"
 #include "gpuc/Reference/Ops.h"
 #include <algorithm>
+#include <cmath>
 
 namespace gpuc::reference {
 namespace {
@@ -110,6 +111,46 @@ Result<HostTensor> layerNorm(const HostTensor &x, const HostTensor *scale, const
 
 Result<HostTensor> rmsNorm(const HostTensor &x, const HostTensor *scale, int64_t axis, double epsilon) {
   return normalizeTrailing("rms_norm", x, scale, nullptr, axis, epsilon, /*keepMean=*/true);
+}
+
+Result<HostTensor> rowMoments(const HostTensor &x, int64_t columns) {
+  GPUC_RETURN_IF_ERROR(checkFloat("row_moments", x));
+  int64_t n = x.rank() ? x.shape().back() : 0, rows = n ? x.size() / n : 0;
+  if (columns < 1 || n % columns != 0)
+    return invalidArgument("row_moments: columns must divide the last extent");
+  HostTensor y(DType::F32, {rows, n / columns, 2});
+  std::vector<double> values = toDoubles(x);
+  float *out = y.mutableData<float>();
+  for (int64_t run = 0; run < rows * (n / columns); ++run) {
+    double sum = 0, squares = 0;
+    for (int64_t i = run * columns; i < (run + 1) * columns; ++i) {
+      sum += values[i];
+      squares += values[i] * values[i];
+    }
+    out[run * 2] = float(sum);
+    out[run * 2 + 1] = float(squares);
+  }
+  return y;
+}
+
+Result<RowStatistics> rowStatistics(const HostTensor &moments, int64_t extent, double epsilon,
+                                    bool centered) {
+  if (moments.dtype() != DType::F32 || moments.rank() != 3 || moments.shape()[2] != 2 || extent < 1)
+    return invalidArgument("row_statistics: expected moments (R, P, 2) of f32 and a positive extent");
+  int64_t rows = moments.shape()[0], parts = moments.shape()[1];
+  RowStatistics result{HostTensor(DType::F32, {rows, 1}), HostTensor(DType::F32, {rows, 1})};
+  for (int64_t row = 0; row < rows; ++row) {
+    double sum = 0, squares = 0;
+    for (int64_t part = 0; part < parts; ++part) {
+      sum += moments.data<float>()[(row * parts + part) * 2];
+      squares += moments.data<float>()[(row * parts + part) * 2 + 1];
+    }
+    double mean = centered ? sum / double(extent) : 0;
+    double variance = std::max(squares / double(extent) - mean * mean, 0.0);
+    result.mean.mutableData<float>()[row] = float(mean);
+    result.scale.mutableData<float>()[row] = float(1 / std::sqrt(variance + epsilon));
+  }
+  return result;
 }
 
 Result<HostTensor> groupNorm(const HostTensor &x, const HostTensor *scale, const HostTensor *bias,

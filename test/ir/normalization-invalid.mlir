@@ -140,3 +140,39 @@ func.func @f(%x: tensor<3xf32>) {
   %0 = gpuc.lrn %x {size = 3 : i64, alpha = 1.0e-4, beta = 0.75, bias = 1.0} : tensor<3xf32> -> tensor<3xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<3x5xf32>) {
+  // expected-error @+2 {{row_moments_c2: columns must be positive and divide the last extent 5, got 2}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = gpuc.row_moments %x {columns = 2 : i64} : tensor<3x5xf32> -> tensor<3x2x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<f32>) {
+  // expected-error @+2 {{row_moments_c1: expected rank at least 1, got 0}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = gpuc.row_moments %x {columns = 1 : i64} : tensor<f32> -> tensor<1x1x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: tensor<3x5xf32>) {
+  // expected-error @+2 {{row_statistics_c1: expected moments of shape [R, P, 2] and type f32, got 3x5 of f32}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0, %1 = gpuc.row_statistics %m {extent = 5 : i64, epsilon = 1.0e-5, centered = true} : tensor<3x5xf32> -> tensor<3x1xf32>, tensor<3x1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: tensor<3x5x2xf32>) {
+  // expected-error @+2 {{row_statistics_c2: extent must be positive, got 0}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0, %1 = gpuc.row_statistics %m {extent = 0 : i64, epsilon = 1.0e-5, centered = true} : tensor<3x5x2xf32> -> tensor<3x1xf32>, tensor<3x1xf32>
+  return
+}

@@ -46,6 +46,37 @@ def Gpuc_RmsNormOp : Gpuc_InferredOp<"rms_norm"> {
   let assemblyFormat = "$x (`scale` $scale^)? attr-dict `:` type($x) (`,` type($scale)^)? `->` type($y)";
   let hasFolder = 1;
 }
+// A normalisation taken apart, so that its halves can be fused into the products around it: the producer of x also
+// writes row_moments of x, a reader applies (x - mean) * scale with what row_statistics makes of them. Neither op is
+// the root of a kernel.
+def Gpuc_RowMomentsOp : Gpuc_InferredOp<"row_moments"> {
+  let summary = "sum and sum of squares of runs of columns";
+  let description = [{
+    x is [D…, N] and its rows (the leading axes together) are R; y is [R, N/columns, 2] in f32: of each run of `columns`
+    consecutive elements of a row the sum and the sum of squares. row_moments_c1: rank at least 1. row_moments_c2: columns
+    is positive and divides N.
+    ```mlir
+    %m = gpuc.row_moments %x {columns = 4 : i64} : tensor<3x8xf16> -> tensor<3x2x2xf32>
+    ```
+  }];
+  let arguments = (ins Gpuc_FloatTensor:$x, I64Attr:$columns);
+  let results = (outs Gpuc_FloatTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
+}
+def Gpuc_RowStatisticsOp : Gpuc_InferredOp<"row_statistics"> {
+  let summary = "mean and 1 / sqrt(variance + epsilon) of rows from their moments";
+  let description = [{
+    moments is [R, P, 2], `extent` the number of elements of a row; mean and scale are [R, 1]. Without `centered` the mean is 0 and
+    scale is 1 / sqrt(mean of squares + epsilon). The variance is the mean of squares minus the squared mean, at least 0: its error
+    is about 2^-24 (mean/deviation)^2. row_statistics_c1: moments is [R, P, 2] of f32. row_statistics_c2: extent is positive.
+    ```mlir
+    %mean, %scale = gpuc.row_statistics %m {extent = 8 : i64, epsilon = 1.0e-5, centered = true} : tensor<3x2x2xf32> -> tensor<3x1xf32>, tensor<3x1xf32>
+    ```
+  }];
+  let arguments = (ins Gpuc_FloatTensor:$moments, I64Attr:$extent, F64Attr:$epsilon, BoolAttr:$centered);
+  let results = (outs Gpuc_FloatTensor:$mean, Gpuc_FloatTensor:$scale);
+  let assemblyFormat = "$moments attr-dict `:` type($moments) `->` type($mean) `,` type($scale)";
+}
 def Gpuc_GroupNormOp : Gpuc_InferredOp<"group_norm", [AttrSizedOperandSegments]> {
   let summary = "normalises groups of channels over their spatial axes (ONNX GroupNormalization, InstanceNormalization)";
   let description = [{

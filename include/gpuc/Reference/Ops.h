@@ -140,6 +140,15 @@ Result<HostTensor> layerNorm(const HostTensor &x, const HostTensor *scale, const
                              int64_t axis, double epsilon);
 /// x / sqrt(mean(x²) + epsilon) over axes axis … rank-1, times scale. ONNX: RMSNormalization 23.
 Result<HostTensor> rmsNorm(const HostTensor &x, const HostTensor *scale, int64_t axis, double epsilon);
+/// x: (…, N) seen as R rows: (R, N/columns, 2) in f32, of each run of `columns` elements the sum and the sum
+/// of squares. `columns` divides N.
+Result<HostTensor> rowMoments(const HostTensor &x, int64_t columns);
+/// Mean and 1 / sqrt(variance + epsilon), each (R, 1), of rows of `extent` elements from moments (R, P, 2).
+/// Not centered: mean 0, and the mean square in place of the variance.
+struct RowStatistics {
+  HostTensor mean, scale;
+};
+Result<RowStatistics> rowStatistics(const HostTensor &moments, int64_t extent, double epsilon, bool centered);
 /// x: (N, C, …); each of the `groups` runs of C/groups channels is normalised alone. scale, bias: (C) or
 /// nullptr. ONNX: GroupNormalization 21; InstanceNormalization is groups = C.
 Result<HostTensor> groupNorm(const HostTensor &x, const HostTensor *scale, const HostTensor *bias,
