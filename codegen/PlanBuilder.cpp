@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Kernel programs → plan programs: where every value lies, which launches run, what is packed at load.
 #include "gpuc/Codegen/PlanBuilder.h"
+#include "KernelCost.h"
 #include "LibraryProducts.h"
 #include "gpuc/IR/Constants.h"
 #include "gpuc/IR/Storage.h"
@@ -251,6 +252,7 @@ struct PlanBuilder::Program {
     MatmulStep step;
     step.problem = library->problem;
     step.label = onnxNodes(kernel.getLoc());
+    step.cost = costOf(kernel);
     auto operand = [&](unsigned index, int64_t elements) -> FailureOr<BufferRef> {
       auto where = locate(kernel.getInputs()[index]);
       if (succeeded(where))
@@ -298,6 +300,7 @@ struct PlanBuilder::Program {
       scratchOffsets[index] = scratchEnd;
       scratchEnd += bytes;
     }
+    StepCost cost = costOf(kernel);
     for (const EmittedKernel &launch : *emitted) {
       std::vector<uint64_t> packedOffsets;
       for (const PackingKernel &packing : launch.packing) {
@@ -307,6 +310,7 @@ struct PlanBuilder::Program {
         packedOffsets.push_back(*offset);
       }
       LaunchStep step = launchOf(launch, kernelIndex(kernel.getFamily(), launch.text), label);
+      step.cost = std::exchange(cost, StepCost());
       for (const EmittedArg &arg : launch.args) {
         if (auto scalar = scalarArg(arg)) {
           step.args.push_back(*scalar);
@@ -364,6 +368,11 @@ struct PlanBuilder::Program {
     program.arenaBytes = arena + scratchBytes;
     if (auto bound = function->getAttrOfType<IntegerAttr>(kArenaLowerBoundAttr))
       program.statistics.arenaLowerBound = uint64_t(bound.getInt());
+    for (const PlanStep &step : program.runSteps) {
+      StepCost cost = costOf(step);
+      program.statistics.flops += cost.flops;
+      program.statistics.bytesMoved += cost.bytes;
+    }
     return success();
   }
 };

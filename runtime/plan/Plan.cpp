@@ -17,6 +17,16 @@ static std::pair<int, bool> archNumber(std::string_view arch) {
   return {number, at < arch.size()};
 }
 
+StepCost costOf(const PlanStep &step) {
+  if (auto *launch = std::get_if<LaunchStep>(&step))
+    return launch->cost;
+  if (auto *matmul = std::get_if<MatmulStep>(&step))
+    return matmul->cost;
+  if (auto *copy = std::get_if<CopyStep>(&step))
+    return {0, 2 * copy->bytes};
+  return {0, std::get<FillStep>(step).bytes};
+}
+
 const PlanProgram *Plan::programFor(std::string_view arch) const {
   for (const PlanProgram &p : programs)
     if (std::find(p.archs.begin(), p.archs.end(), arch) != p.archs.end())

@@ -218,6 +218,7 @@ Status PlanReader::readStep(const schema::Step &s, PlanStep &out) {
     for (const schema::Arg *a : elements(l->args()))
       GPUC_RETURN_IF_ERROR(readArg(*a, step.args));
     step.label = text(s.label());
+    step.cost = {s.flops(), s.bytes()};
     out = std::move(step);
   } else if (const schema::Copy *c = s.body_as_Copy()) {
     if (!c->dst() || !c->src())
@@ -231,6 +232,7 @@ Status PlanReader::readStep(const schema::Step &s, PlanStep &out) {
     MatmulStep step;
     GPUC_RETURN_IF_ERROR(readMatmul(*m, step));
     step.label = text(s.label());
+    step.cost = {s.flops(), s.bytes()};
     out = std::move(step);
   } else {
     return corrupt("unknown kind of step " + std::to_string(unsigned(s.body_type())));

@@ -108,9 +108,9 @@ schema::Arg ManifestBuilder::arg(const KernelArg &a) {
 }
 
 Ref<schema::Step> ManifestBuilder::step(const PlanStep &s) {
-  auto wrap = [&](schema::Body type, Ref<void> body, const std::string &label) {
+  auto wrap = [&](schema::Body type, Ref<void> body, const std::string &label, StepCost cost = {}) {
     auto text = string(label);
-    return schema::CreateStep(fbb, type, body, text);
+    return schema::CreateStep(fbb, type, body, text, cost.flops, cost.bytes);
   };
   if (auto *l = std::get_if<LaunchStep>(&s)) {
     std::vector<schema::Arg> args;
@@ -120,7 +120,7 @@ Ref<schema::Step> ManifestBuilder::step(const PlanStep &s) {
     schema::Extent3 grid(l->grid[0], l->grid[1], l->grid[2]), block(l->block[0], l->block[1], l->block[2]);
     auto body =
         schema::CreateLaunch(fbb, l->kernel, &grid, &block, l->sharedBytes, l->programmaticDependent, list);
-    return wrap(schema::Body::Launch, body.Union(), l->label);
+    return wrap(schema::Body::Launch, body.Union(), l->label, l->cost);
   }
   if (auto *c = std::get_if<CopyStep>(&s)) {
     schema::Buffer dst = buffer(c->dst), src = buffer(c->src);
@@ -152,7 +152,7 @@ Ref<schema::Step> ManifestBuilder::step(const PlanStep &s) {
     builder.add_bias(&bias);
   builder.add_workspace_bytes(m.workspaceBytes);
   auto body = builder.Finish();
-  return wrap(schema::Body::Matmul, body.Union(), m.label);
+  return wrap(schema::Body::Matmul, body.Union(), m.label, m.cost);
 }
 
 Ref<schema::Program> ManifestBuilder::program(const PlanProgram &p) {

@@ -6,13 +6,14 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace gpuc::cli {
 namespace {
 
 struct InspectCommand {
   std::string file;
-  bool sources = false;
+  bool sources = false, json = false;
 
   static std::string type(DType dtype, const Shape &shape) {
     return std::string(name(dtype)) + "[" + toString(shape) + "]";
@@ -47,10 +48,60 @@ struct InspectCommand {
     return 0;
   }
 
+  static nlohmann::json tensors(const std::vector<PlanTensor> &list) {
+    nlohmann::json out = nlohmann::json::array();
+    for (const PlanTensor &t : list)
+      out.push_back({{"name", t.name}, {"type", name(t.dtype)}, {"shape", t.shape}});
+    return out;
+  }
+
+  static nlohmann::json describe(const PlanProgram &program, const PlanStep &step) {
+    StepCost cost = costOf(step);
+    nlohmann::json out = {{"flops", cost.flops}, {"bytes", cost.bytes}};
+    std::visit([&](const auto &s) { out["nodes"] = s.label; }, step);
+    if (auto launch = std::get_if<LaunchStep>(&step)) {
+      out["kind"] = "launch";
+      out["kernel"] = program.kernels[launch->kernel].entry;
+      out["grid"] = launch->grid;
+      out["block"] = launch->block;
+      out["sharedBytes"] = launch->sharedBytes;
+    } else if (auto matmul = std::get_if<MatmulStep>(&step)) {
+      out["kind"] = "library";
+      out["problem"] = {matmul->problem.batch, matmul->problem.m, matmul->problem.n, matmul->problem.k};
+    } else {
+      out["kind"] = std::holds_alternative<CopyStep>(step) ? "copy" : "fill";
+    }
+    return out;
+  }
+
+  static int printJson(const Plan &plan) {
+    nlohmann::json out = {{"producer", plan.producer},          {"model", plan.modelName},
+                          {"buildOptions", plan.buildOptions},  {"inputs", tensors(plan.inputs)},
+                          {"outputs", tensors(plan.outputs)},   {"constantBytes", plan.constantBytes()},
+                          {"programs", nlohmann::json::array()}};
+    for (const PlanProgram &program : plan.programs) {
+      nlohmann::json steps = nlohmann::json::array();
+      for (const PlanStep &step : program.runSteps)
+        steps.push_back(describe(program, step));
+      out["programs"].push_back({{"archs", program.archs},
+                                 {"arenaBytes", program.arenaBytes},
+                                 {"arenaLowerBound", program.statistics.arenaLowerBound},
+                                 {"packedBytes", program.packedBytes},
+                                 {"loadSteps", program.loadSteps.size()},
+                                 {"flops", program.statistics.flops},
+                                 {"bytes", program.statistics.bytesMoved},
+                                 {"steps", std::move(steps)}});
+    }
+    std::printf("%s\n", out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    return 0;
+  }
+
   int inspectPlan() {
     auto plan = loadPlan(file);
     if (!plan)
       return fail(plan.status());
+    if (json)
+      return printJson(*plan);
     std::printf("plan %s: %s, model %s%s%s\n", file.c_str(), plan->producer.c_str(), plan->modelName.c_str(),
                 plan->buildOptions.empty() ? "" : ", built with ", plan->buildOptions.c_str());
     for (const PlanTensor &t : plan->inputs)
@@ -106,6 +157,8 @@ struct InspectCommand {
     auto isPlan = isPlanFile(file);
     if (!isPlan)
       return fail(isPlan.status());
+    if (json && !*isPlan)
+      return fail(invalidArgument("--json describes plans, and '" + file + "' is a model; compile it first"));
     return *isPlan ? inspectPlan() : inspectModel();
   }
 };
@@ -117,6 +170,8 @@ void addInspect(CLI::App &app, Action &action) {
   CLI::App *sub = app.add_subcommand("inspect", "show signature, kernels, targets, memory and sizes");
   sub->add_option("file", command->file, "ONNX file or plan")->required()->type_name("FILE");
   sub->add_flag("--sources", command->sources, "print the CUDA C++ units of a plan");
+  sub->add_flag("--json", command->json,
+                "print a plan's signature and steps as JSON, each step with the work it must do at least");
   sub->footer("Examples:\n  gpuc inspect resnet50.onnx\n  gpuc inspect resnet50.gpuc");
   sub->callback([command, &action] { action = [command] { return command->run(); }; });
 }

@@ -20,7 +20,7 @@
 namespace gpuc {
 
 /// Version of the file format; a loader reads exactly this one.
-constexpr uint32_t kPlanFormatVersion = 1;
+constexpr uint32_t kPlanFormatVersion = 2;
 /// Alignment in bytes of constants, and of the start of arena and packed memory.
 constexpr uint64_t kPlanAlignment = 256;
 
@@ -86,6 +86,13 @@ struct PlanKernel {
   std::string entry; ///< extern "C" name
 };
 
+/// What a step must at least do, whatever its kernel: numbers for people, nothing depends on them. Of several
+/// launches for one kernel op the first has all of it. 0 = unknown.
+struct StepCost {
+  uint64_t flops = 0; ///< of products, convolutions and attention; a multiply-add is two
+  uint64_t bytes = 0; ///< every operand read once, every result written once
+};
+
 /// One kernel launch. A grid with a zero extent is legal and does nothing.
 struct LaunchStep {
   uint32_t kernel = 0; ///< index into PlanProgram::kernels
@@ -95,6 +102,7 @@ struct LaunchStep {
   bool programmaticDependent = false; ///< the kernel waits (griddepcontrol.wait) before it reads or writes
   std::vector<KernelArg> args;
   std::string label; ///< the ONNX nodes it computes, for people
+  StepCost cost;
 };
 
 /// Device-to-device copy; the ranges do not overlap.
@@ -121,14 +129,18 @@ struct MatmulStep {
   BufferRef workspace;           ///< in the arena (or packed memory in a load program), 256-byte aligned
   uint64_t workspaceBytes = 0;
   std::string label;
+  StepCost cost;
 };
 
 using PlanStep = std::variant<LaunchStep, CopyStep, FillStep, MatmulStep>;
 
+/// Of any step; a copy reads and writes, a fill writes.
+StepCost costOf(const PlanStep &step);
+
 /// Numbers for people; nothing depends on them. 0 = unknown.
 struct PlanStatistics {
   uint64_t arenaLowerBound = 0; ///< bytes live at once at the worst moment
-  uint64_t flops = 0;           ///< per run
+  uint64_t flops = 0;           ///< per run, as StepCost counts them
   uint64_t bytesMoved = 0;      ///< read and written by all steps of a run
 };
 

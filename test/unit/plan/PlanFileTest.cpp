@@ -148,7 +148,7 @@ TEST(PlanFile, OtherVersionsAndOtherFilesAreRejectedClearly) {
   bytes[8] = 99;
   auto plan = load(bytes, bytes.size());
   ASSERT_FALSE(plan.ok());
-  EXPECT_NE(plan.status().message().find("format version 99, expected 1"), std::string::npos);
+  EXPECT_NE(plan.status().message().find("format version 99, expected 2"), std::string::npos);
   EXPECT_NE(plan.status().message().find("compile the model again"), std::string::npos);
   std::vector<uint8_t> other(200, 'x');
   plan = load(other, other.size());

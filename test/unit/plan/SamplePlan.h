@@ -50,6 +50,7 @@ inline Plan samplePlan() {
                  0.5f,
                  -2.25};
   launch.label = "Add_0, Relu_1";
+  launch.cost = {0, 120};
   p.runSteps.push_back(launch);
   p.runSteps.push_back(FillStep{{MemorySpace::Arena, 0, 1024}, 7, 64, "zero"});
   MatmulStep matmul;
@@ -67,6 +68,7 @@ inline Plan samplePlan() {
   matmul.workspace = {MemorySpace::Arena, 0, 1280};
   matmul.workspaceBytes = 512;
   matmul.label = "MatMul_2";
+  matmul.cost = {60, 196};
   p.runSteps.push_back(matmul);
   p.runSteps.push_back(CopyStep{{MemorySpace::Output, 0, 0}, {MemorySpace::Arena, 0, 512}, 60, "Reshape_3"});
   plan.programs.push_back(p);
