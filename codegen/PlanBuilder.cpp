@@ -184,6 +184,7 @@ struct PlanBuilder::Program {
     step.grid = {emitted.grid.x, emitted.grid.y, emitted.grid.z};
     step.block = {emitted.block.x, emitted.block.y, emitted.block.z};
     step.sharedBytes = emitted.sharedBytes;
+    step.cluster = emitted.cluster;
     step.programmaticDependent = emitted.programmaticDependent;
     step.label = std::move(label);
     return step;
@@ -209,6 +210,8 @@ struct PlanBuilder::Program {
     LaunchStep step = launchOf(packing.kernel, kernelIndex(kernel.getFamily(), packing.kernel.text), label);
     step.programmaticDependent = false;
     for (const EmittedArg &arg : packing.kernel.args) {
+      if (arg.map)
+        return kernel.emitError("a packing kernel takes no tensor maps");
       switch (arg.kind) {
       case EmittedArg::Kind::Operand:
         step.args.push_back(BufferRef{MemorySpace::Constant, constant, 0});
@@ -281,6 +284,23 @@ struct PlanBuilder::Program {
     return true;
   }
 
+  /// The buffer of an argument that is no immediate; a scratch buffer's offset counts from the end of the
+  /// arena.
+  FailureOr<BufferRef> bufferOf(KernelOp kernel, const EmittedArg &arg,
+                                const std::vector<uint64_t> &packedOffsets,
+                                const std::map<unsigned, uint64_t> &scratchOffsets) {
+    switch (arg.kind) {
+    case EmittedArg::Kind::Packed:
+      return BufferRef{MemorySpace::Packed, 0, packedOffsets.at(arg.index)};
+    case EmittedArg::Kind::Scratch:
+      return BufferRef{MemorySpace::Arena, 0, scratchOffsets.at(arg.index)};
+    case EmittedArg::Kind::Operand:
+      return locate(kernel.getInputs()[arg.index]);
+    default:
+      return locate(kernel.getResult(arg.index));
+    }
+  }
+
   LogicalResult addKernel(KernelOp kernel, const Target &target) {
     auto taken = tryLibrary(kernel, target);
     if (failed(taken) || *taken)
@@ -316,21 +336,15 @@ struct PlanBuilder::Program {
           step.args.push_back(*scalar);
           continue;
         }
-        if (arg.kind == EmittedArg::Kind::Packed) {
-          step.args.push_back(BufferRef{MemorySpace::Packed, 0, packedOffsets.at(arg.index)});
-          continue;
-        }
-        if (arg.kind == EmittedArg::Kind::Scratch) {
-          scratchArgs.push_back({program.runSteps.size(), step.args.size()});
-          step.args.push_back(BufferRef{MemorySpace::Arena, 0, scratchOffsets.at(arg.index)});
-          continue;
-        }
-        Value value = arg.kind == EmittedArg::Kind::Operand ? kernel.getInputs()[arg.index]
-                                                            : kernel.getResult(arg.index);
-        auto where = locate(value);
-        if (failed(where))
+        auto buffer = bufferOf(kernel, arg, packedOffsets, scratchOffsets);
+        if (failed(buffer))
           return failure();
-        step.args.push_back(*where);
+        if (arg.kind == EmittedArg::Kind::Scratch)
+          scratchArgs.push_back({program.runSteps.size(), step.args.size()});
+        if (arg.map)
+          step.args.push_back(TensorMapArg{*buffer, *arg.map});
+        else
+          step.args.push_back(*buffer);
       }
       program.runSteps.push_back(std::move(step));
     }
@@ -361,8 +375,11 @@ struct PlanBuilder::Program {
         program.runSteps.push_back(std::move(copy));
     }
     uint64_t arena = align(uint64_t(function->getAttrOfType<IntegerAttr>(kArenaBytesAttr).getInt()));
-    for (auto [step, arg] : scratchArgs)
-      std::get<BufferRef>(std::get<LaunchStep>(program.runSteps[step]).args[arg]).offset += arena;
+    for (auto [step, index] : scratchArgs) {
+      KernelArg &arg = std::get<LaunchStep>(program.runSteps[step]).args[index];
+      auto *map = std::get_if<TensorMapArg>(&arg);
+      (map ? map->base : std::get<BufferRef>(arg)).offset += arena;
+    }
     for (size_t step : workspaceSteps)
       std::get<MatmulStep>(program.runSteps[step]).workspace.offset += arena;
     program.arenaBytes = arena + scratchBytes;

@@ -91,7 +91,7 @@ Status ContextImpl::initialise() {
   addresses.arena = arenaMemory.address();
   addresses.inputs.assign(plan.inputs.size(), 0);
   addresses.outputs.assign(plan.outputs.size(), 0);
-  steps.bind(addresses);
+  GPUC_RETURN_IF_ERROR(steps.bind(device, addresses));
   bound.assign(plan.inputs.size() + plan.outputs.size(), 0);
   wanted = bound;
   graphs.reserve(options.maxGraphs);
@@ -154,7 +154,8 @@ Status ContextImpl::begin(const std::vector<TensorBinding> &inputs, const std::v
   if (wanted != bound) {
     std::copy_n(wanted.begin(), inputs.size(), addresses.inputs.begin());
     std::copy_n(wanted.begin() + inputs.size(), outputs.size(), addresses.outputs.begin());
-    steps.bindInputsOutputs(addresses);
+    bound.clear(); // nothing is bound if this fails halfway
+    GPUC_RETURN_IF_ERROR(steps.bindInputsOutputs(loaded->device(), addresses));
     bound = wanted;
   }
   return {};

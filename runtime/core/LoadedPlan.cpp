@@ -164,8 +164,9 @@ Status LoadedPlanImpl::runLoadProgram() {
   if (chosen->loadSteps.empty())
     return {};
   StepList steps(chosen->loadSteps, handles, loadMatmuls);
-  steps.bind(addresses());
-  Status status = steps.submitAll(*target, nullptr);
+  Status status = steps.bind(*target, addresses());
+  if (status.ok())
+    status = steps.submitAll(*target, nullptr);
   if (status.ok())
     status = target->synchronize(nullptr);
   if (!status.ok())

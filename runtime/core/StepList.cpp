@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Submission of steps.
 #include "StepList.h"
+#include <algorithm>
 #include <cstring>
 
 namespace gpuc {
@@ -43,6 +44,7 @@ StepList::StepList(const std::vector<PlanStep> &steps, const std::vector<KernelH
                    const PreparedMatmuls &matmuls)
     : steps(steps), kernels(kernels), matmuls(matmuls) {
   size_t nextMatmul = 0;
+  std::vector<size_t> mapSlots;
   for (const PlanStep &step : steps) {
     firstSlot.push_back(slots.size());
     matmulIndex.push_back(nextMatmul);
@@ -52,9 +54,16 @@ StepList::StepList(const std::vector<PlanStep> &steps, const std::vector<KernelH
           addSlot(*ref);
           continue;
         }
+        if (auto *map = std::get_if<TensorMapArg>(&arg)) {
+          mapSlots.push_back(slots.size());
+          addSlot(map->base, &map->layout);
+          continue;
+        }
         slots.push_back(0);
         std::visit(
-            [&](auto &value) { std::memcpy(&slots.back(), &value, sizeof(value) < 8 ? sizeof(value) : 8); },
+            [&](auto &value) {
+              std::memcpy(&slots.back(), &value, std::min(sizeof(value), sizeof(uint64_t)));
+            },
             arg);
       }
     } else if (auto *c = std::get_if<CopyStep>(&step)) {
@@ -75,45 +84,57 @@ StepList::StepList(const std::vector<PlanStep> &steps, const std::vector<KernelH
   }
   for (uint64_t &slot : slots)
     pointers.push_back(&slot);
+  maps.resize(mapSlots.size());
+  for (size_t i = 0; i < maps.size(); ++i)
+    pointers[mapSlots[i]] = maps[i].bytes;
 }
 
-void StepList::addSlot(const BufferRef &ref) {
+void StepList::addSlot(const BufferRef &ref, const TensorMapLayout *map) {
   bool bound = ref.space == MemorySpace::Input || ref.space == MemorySpace::Output;
-  (bound ? boundRefs : fixedRefs).push_back({slots.size(), ref});
+  (bound ? boundRefs : fixedRefs)
+      .push_back({map ? mapCount++ : slots.size(), ref, map, firstSlot.size() - 1});
   slots.push_back(0);
 }
 
-void StepList::write(const Fixup &fixup, const StepAddresses &addresses) {
-  DevicePtr base = 0;
-  switch (fixup.ref.space) {
+static DevicePtr addressOf(const BufferRef &ref, const StepAddresses &addresses) {
+  switch (ref.space) {
   case MemorySpace::Arena:
-    base = addresses.arena;
-    break;
+    return addresses.arena + ref.offset;
   case MemorySpace::Constant:
-    base = (*addresses.constants)[fixup.ref.index];
-    break;
+    return (*addresses.constants)[ref.index] + ref.offset;
   case MemorySpace::Packed:
-    base = addresses.packed;
-    break;
+    return addresses.packed + ref.offset;
   case MemorySpace::Input:
-    base = addresses.inputs[fixup.ref.index];
-    break;
+    return addresses.inputs[ref.index] + ref.offset;
   case MemorySpace::Output:
-    base = addresses.outputs[fixup.ref.index];
-    break;
+    return addresses.outputs[ref.index] + ref.offset;
   }
-  slots[fixup.slot] = base + fixup.ref.offset;
+  return 0;
 }
 
-void StepList::bind(const StepAddresses &addresses) {
-  for (const Fixup &f : fixedRefs)
-    write(f, addresses);
-  bindInputsOutputs(addresses);
+Status StepList::inStep(size_t index, const Status &status) const {
+  return status.ok() ? status
+                     : Status(status.code(), "step " + std::to_string(index) + " ('" + labelOf(steps[index]) +
+                                                 "'): " + status.message());
 }
 
-void StepList::bindInputsOutputs(const StepAddresses &addresses) {
-  for (const Fixup &f : boundRefs)
-    write(f, addresses);
+Status StepList::write(const std::vector<Fixup> &fixups, Device &device, const StepAddresses &addresses) {
+  for (const Fixup &f : fixups) {
+    DevicePtr address = addressOf(f.ref, addresses);
+    if (f.map)
+      GPUC_RETURN_IF_ERROR(inStep(f.step, device.encodeTensorMap(*f.map, address, maps[f.slot].bytes)));
+    else
+      slots[f.slot] = address;
+  }
+  return {};
+}
+
+Status StepList::bind(Device &device, const StepAddresses &addresses) {
+  return write(fixedRefs, device, addresses);
+}
+
+Status StepList::bindInputsOutputs(Device &device, const StepAddresses &addresses) {
+  return write(boundRefs, device, addresses);
 }
 
 Status StepList::submit(size_t index, Device &device, StreamHandle stream) {
@@ -128,6 +149,7 @@ Status StepList::submit(size_t index, Device &device, StreamHandle stream) {
     config.block = {l->block[0], l->block[1], l->block[2]};
     config.sharedBytes = l->sharedBytes;
     config.programmaticDependent = l->programmaticDependent;
+    config.cluster = l->cluster;
     config.label = l->label.c_str();
     status = device.launch(kernels[l->kernel], config, pointers.data() + firstSlot[index], stream);
   } else if (auto *c = std::get_if<CopyStep>(&step)) {
@@ -152,10 +174,7 @@ Status StepList::submit(size_t index, Device &device, StreamHandle stream) {
         hostMatmul(m.problem, operands);
     }
   }
-  if (status.ok())
-    return status;
-  return Status(status.code(),
-                "step " + std::to_string(index) + " ('" + labelOf(step) + "'): " + status.message());
+  return inStep(index, status);
 }
 
 Status StepList::submitAll(Device &device, StreamHandle stream) {

@@ -160,6 +160,29 @@ template <typename T> static T fromBits(uint64_t bits) {
   return value;
 }
 
+template <typename T, size_t N, typename A> static void assign(std::array<T, N> &out, const A *in) {
+  for (size_t i = 0; i < N; ++i)
+    out[i] = in->Get(flatbuffers::uoffset_t(i));
+}
+
+static TensorMapLayout tensorMap(const schema::TensorMap &m) {
+  TensorMapLayout l;
+  l.dtype = DType(m.dtype());
+  l.rank = m.rank();
+  assign(l.dims, m.dims());
+  assign(l.strides, m.strides());
+  assign(l.box, m.box());
+  assign(l.elementStrides, m.element_strides());
+  l.swizzle = TensorMapLayout::Swizzle(m.swizzle());
+  l.im2col = m.im2col() != 0;
+  assign(l.lower, m.lower());
+  assign(l.upper, m.upper());
+  l.channelsPerPixel = m.channels_per_pixel();
+  l.pixelsPerColumn = m.pixels_per_column();
+  l.byteOffset = m.byte_offset();
+  return l;
+}
+
 static Status readArg(const schema::Arg &a, std::vector<KernelArg> &out) {
   switch (a.kind()) {
   case 0:
@@ -180,6 +203,23 @@ static Status readArg(const schema::Arg &a, std::vector<KernelArg> &out) {
   default:
     return corrupt("unknown kind of kernel argument " + std::to_string(a.kind()));
   }
+}
+
+static Status readArgs(const schema::Launch &l, std::vector<KernelArg> &out) {
+  if (!isAligned(l.args()) || !isAligned(l.tensor_maps()))
+    return corrupt("the arguments of a launch are not aligned");
+  auto maps = elements(l.tensor_maps());
+  size_t next = 0;
+  for (const schema::Arg *a : elements(l.args())) {
+    if (a->kind() != 5) {
+      GPUC_RETURN_IF_ERROR(readArg(*a, out));
+      continue;
+    }
+    if (next == maps.size())
+      return corrupt("a launch lacks a tensor map");
+    out.push_back(TensorMapArg{{MemorySpace(a->space()), a->index(), a->value()}, tensorMap(*maps[next++])});
+  }
+  return next == maps.size() ? Status() : corrupt("a launch has more tensor maps than arguments of the kind");
 }
 
 static Status readMatmul(const schema::Matmul &m, MatmulStep &out) {
@@ -213,10 +253,8 @@ Status PlanReader::readStep(const schema::Step &s, PlanStep &out) {
     step.block = {l->block()->x(), l->block()->y(), l->block()->z()};
     step.sharedBytes = l->shared_bytes();
     step.programmaticDependent = l->programmatic_dependent();
-    if (!isAligned(l->args()))
-      return corrupt("the arguments of a launch are not aligned");
-    for (const schema::Arg *a : elements(l->args()))
-      GPUC_RETURN_IF_ERROR(readArg(*a, step.args));
+    step.cluster = l->cluster();
+    GPUC_RETURN_IF_ERROR(readArgs(*l, step.args));
     step.label = text(s.label());
     step.cost = {s.flops(), s.bytes()};
     out = std::move(step);

@@ -73,6 +73,7 @@ private:
     return schema::Buffer(uint8_t(r.space), r.index, r.offset);
   }
   static schema::Arg arg(const KernelArg &a);
+  static schema::TensorMap tensorMap(const TensorMapLayout &l);
   const Plan &plan;
 };
 } // namespace
@@ -95,6 +96,8 @@ template <typename T> static uint64_t bitsOf(T value) {
 schema::Arg ManifestBuilder::arg(const KernelArg &a) {
   if (auto *r = std::get_if<BufferRef>(&a))
     return schema::Arg(0, uint8_t(r->space), r->index, r->offset);
+  if (auto *map = std::get_if<TensorMapArg>(&a))
+    return schema::Arg(5, uint8_t(map->base.space), map->base.index, map->base.offset);
   uint64_t bits = 0;
   if (auto *v = std::get_if<int32_t>(&a))
     bits = bitsOf(*v);
@@ -107,6 +110,15 @@ schema::Arg ManifestBuilder::arg(const KernelArg &a) {
   return schema::Arg(uint8_t(a.index()), 0, 0, bits);
 }
 
+schema::TensorMap ManifestBuilder::tensorMap(const TensorMapLayout &l) {
+  using flatbuffers::span;
+  return schema::TensorMap(span<const uint64_t, 5>(l.dims), span<const uint64_t, 4>(l.strides), l.byteOffset,
+                           span<const uint32_t, 5>(l.box), span<const uint32_t, 5>(l.elementStrides),
+                           span<const int32_t, 3>(l.lower), span<const int32_t, 3>(l.upper),
+                           l.channelsPerPixel, l.pixelsPerColumn, uint8_t(l.dtype), uint8_t(l.rank),
+                           uint8_t(l.swizzle), l.im2col);
+}
+
 Ref<schema::Step> ManifestBuilder::step(const PlanStep &s) {
   auto wrap = [&](schema::Body type, Ref<void> body, const std::string &label, StepCost cost = {}) {
     auto text = string(label);
@@ -114,12 +126,19 @@ Ref<schema::Step> ManifestBuilder::step(const PlanStep &s) {
   };
   if (auto *l = std::get_if<LaunchStep>(&s)) {
     std::vector<schema::Arg> args;
-    for (const KernelArg &a : l->args)
+    std::vector<schema::TensorMap> maps;
+    for (const KernelArg &a : l->args) {
       args.push_back(arg(a));
+      if (auto *map = std::get_if<TensorMapArg>(&a))
+        maps.push_back(tensorMap(map->layout));
+    }
     auto list = fbb.CreateVectorOfStructs(args);
+    Ref<flatbuffers::Vector<const schema::TensorMap *>> mapList;
+    if (!maps.empty())
+      mapList = fbb.CreateVectorOfStructs(maps);
     schema::Extent3 grid(l->grid[0], l->grid[1], l->grid[2]), block(l->block[0], l->block[1], l->block[2]);
-    auto body =
-        schema::CreateLaunch(fbb, l->kernel, &grid, &block, l->sharedBytes, l->programmaticDependent, list);
+    auto body = schema::CreateLaunch(fbb, l->kernel, &grid, &block, l->sharedBytes, l->programmaticDependent,
+                                     list, l->cluster, mapList);
     return wrap(schema::Body::Launch, body.Union(), l->label, l->cost);
   }
   if (auto *c = std::get_if<CopyStep>(&s)) {

@@ -11,6 +11,7 @@ namespace gpuc {
 namespace {
 constexpr uint64_t kMaxBytes = uint64_t(1) << 48;
 constexpr uint32_t kMaxSharedBytes = 227 * 1024;
+constexpr uint32_t kMaxCluster = 8; // what every GPU with clusters can do
 constexpr size_t kMaxParameterBytes = 32764;
 constexpr size_t kMaxNameBytes = 1 << 16;
 constexpr size_t kMaxRank = 64;
@@ -72,6 +73,7 @@ private:
   Status step(const PlanProgram &p, const CopyStep &s, bool load);
   Status step(const PlanProgram &p, const FillStep &s, bool load);
   Status step(const PlanProgram &p, const MatmulStep &s, bool load);
+  Status tensorMap(const PlanProgram &p, const TensorMapArg &arg, bool load);
   /// The `bytes` from `ref` on must lie inside its space.
   Status range(const PlanProgram &p, const BufferRef &ref, uint64_t bytes, bool load, bool written,
                const char *what);
@@ -182,6 +184,18 @@ Status Validator::range(const PlanProgram &p, const BufferRef &ref, uint64_t byt
   return {};
 }
 
+Status Validator::tensorMap(const PlanProgram &p, const TensorMapArg &arg, bool load) {
+  Status valid = validateTensorMap(arg.layout);
+  if (!valid.ok())
+    return fail(valid.message());
+  if (arg.base.offset % 16)
+    return fail("a tensor map's buffer is not aligned to 16 bytes");
+  auto bytes = tensorMapExtent(arg.layout);
+  if (!bytes)
+    return fail("a tensor map is too large");
+  return range(p, arg.base, *bytes, load, false, "a tensor map");
+}
+
 Status Validator::step(const PlanProgram &p, const LaunchStep &s, bool load) {
   if (s.kernel >= p.kernels.size())
     return fail("kernel " + std::to_string(s.kernel) + " of " + std::to_string(p.kernels.size()));
@@ -190,11 +204,19 @@ Status Validator::step(const PlanProgram &p, const LaunchStep &s, bool load) {
   if (s.block[0] == 0 || s.block[1] == 0 || s.block[2] == 0 || s.block[0] > 1024 || s.block[1] > 1024 ||
       s.block[2] > 64 || s.block[0] * s.block[1] * s.block[2] > 1024)
     return fail("block has no threads or more than 1024 of them");
+  if (s.cluster < 1 || s.cluster > kMaxCluster || s.grid[0] % s.cluster)
+    return fail("clusters of " + std::to_string(s.cluster) + " blocks in a grid of " +
+                std::to_string(s.grid[0]) + ", expected a divisor from 1 to " + std::to_string(kMaxCluster));
   if (s.sharedBytes > kMaxSharedBytes)
     return fail(std::to_string(s.sharedBytes) + " bytes of shared memory, expected at most " +
                 std::to_string(kMaxSharedBytes));
   size_t parameterBytes = 0;
   for (const KernelArg &arg : s.args) {
+    if (auto *map = std::get_if<TensorMapArg>(&arg)) {
+      parameterBytes = planfile::alignUp(parameterBytes, kTensorMapAlignment) + kTensorMapBytes;
+      GPUC_RETURN_IF_ERROR(tensorMap(p, *map, load));
+      continue;
+    }
     bool narrow = std::holds_alternative<int32_t>(arg) || std::holds_alternative<float>(arg);
     parameterBytes = narrow ? parameterBytes + 4 : planfile::alignUp(parameterBytes, 8) + 8;
     if (auto *ref = std::get_if<BufferRef>(&arg))

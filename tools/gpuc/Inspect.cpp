@@ -135,12 +135,20 @@ struct InspectCommand {
     return 0;
   }
 
+  static void printLaunch(const PlanProgram &program, const LaunchStep &launch, size_t number) {
+    std::string cluster = launch.cluster > 1 ? " cluster " + std::to_string(launch.cluster) : "";
+    std::printf("  %4zu %-40s grid %ux%ux%u block %ux%ux%u%s shared %u  %s\n", number,
+                program.kernels[launch.kernel].entry.c_str(), launch.grid[0], launch.grid[1], launch.grid[2],
+                launch.block[0], launch.block[1], launch.block[2], cluster.c_str(), launch.sharedBytes,
+                launch.label.c_str());
+    for (size_t i = 0; i < launch.args.size(); ++i)
+      if (auto map = std::get_if<TensorMapArg>(&launch.args[i]))
+        std::printf("       argument %zu: tensor map %s\n", i, toString(map->layout).c_str());
+  }
+
   static void printStep(const Plan &plan, const PlanProgram &program, const PlanStep &step, size_t number) {
     if (auto launch = std::get_if<LaunchStep>(&step))
-      std::printf("  %4zu %-40s grid %ux%ux%u block %ux%ux%u shared %u  %s\n", number,
-                  program.kernels[launch->kernel].entry.c_str(), launch->grid[0], launch->grid[1],
-                  launch->grid[2], launch->block[0], launch->block[1], launch->block[2], launch->sharedBytes,
-                  launch->label.c_str());
+      printLaunch(program, *launch, number);
     else if (auto copy = std::get_if<CopyStep>(&step))
       std::printf("  %4zu copy %llu bytes  %s\n", number, (unsigned long long)copy->bytes,
                   copy->label.c_str());

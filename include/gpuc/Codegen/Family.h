@@ -3,8 +3,10 @@
 // codegen/kernels each.
 #pragma once
 #include "gpuc/IR/Ops.h"
+#include "gpuc/Plan/TensorMap.h"
 #include "gpuc/Runtime/Device.h"
 #include "gpuc/Target/Target.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,9 @@ struct EmittedArg {
   int64_t integer = 0;
   double real = 0;
   int64_t bytes = 0;
+  /// Not for immediates: the parameter is a tensor map over the buffer, `map->byteOffset` counted from its
+  /// start, instead of the buffer's address.
+  std::optional<TensorMapLayout> map = std::nullopt;
 };
 
 /// A kernel that rearranges a constant operand once, when the plan is loaded.
@@ -40,14 +45,16 @@ struct EmittedKernel {
   std::string text;
   Dim3 grid, block;
   uint32_t sharedBytes = 0;
+  uint32_t cluster = 1;               ///< blocks per cluster along x; divides grid.x
   bool programmaticDependent = true;  ///< the entry calls griddepWait before it touches any activation
   std::vector<EmittedArg> args;       ///< in parameter order
   std::vector<PackingKernel> packing; ///< results in order are the Packed buffers
 };
 
 struct PackingKernel {
-  EmittedKernel kernel; ///< args: Operand (a constant of the kernel op) and Packed (its own result)
-  int64_t bytes = 0;    ///< size of the packed result
+  /// Args: Operand (a constant of the kernel op), Packed (its own result) and immediates, no tensor maps.
+  EmittedKernel kernel;
+  int64_t bytes = 0; ///< size of the packed result
   /// Equal keys on the same constant give equal results: packed once.
   std::string key;
 };

@@ -4,6 +4,7 @@
 // copying one shares the bytes of constants and cubins.
 #pragma once
 #include "gpuc/Plan/MatmulProblem.h"
+#include "gpuc/Plan/TensorMap.h"
 #include "gpuc/Support/DType.h"
 #include "gpuc/Support/HostTensor.h"
 #include "gpuc/Support/SharedBytes.h"
@@ -20,7 +21,7 @@
 namespace gpuc {
 
 /// Version of the file format; a loader reads exactly this one.
-constexpr uint32_t kPlanFormatVersion = 2;
+constexpr uint32_t kPlanFormatVersion = 3;
 /// Alignment in bytes of constants, and of the start of arena and packed memory.
 constexpr uint64_t kPlanAlignment = 256;
 
@@ -77,8 +78,15 @@ struct BufferRef {
   uint64_t offset = 0;
 };
 
-/// A kernel parameter: an address or a scalar passed by value. int32_t etc. give the parameter's C type.
-using KernelArg = std::variant<BufferRef, int32_t, int64_t, float, double>;
+/// A tensor map over the buffer, passed by value as 128 bytes at a 64-byte boundary.
+struct TensorMapArg {
+  BufferRef base; ///< what `layout.byteOffset` counts from; 16-byte aligned
+  TensorMapLayout layout;
+};
+
+/// A kernel parameter: an address, a scalar or a tensor map passed by value. int32_t etc. give the
+/// parameter's C type.
+using KernelArg = std::variant<BufferRef, int32_t, int64_t, float, double, TensorMapArg>;
 
 /// A `__global__` function of a program.
 struct PlanKernel {
@@ -100,6 +108,7 @@ struct LaunchStep {
   std::array<uint32_t, 3> block = {1, 1, 1};
   uint32_t sharedBytes = 0;           ///< dynamic shared memory
   bool programmaticDependent = false; ///< the kernel waits (griddepcontrol.wait) before it reads or writes
+  uint32_t cluster = 1; ///< blocks, neighbours along x, that run at once and share memory; divides grid[0]
   std::vector<KernelArg> args;
   std::string label; ///< the ONNX nodes it computes, for people
   StepCost cost;

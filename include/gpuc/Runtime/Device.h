@@ -4,6 +4,7 @@
 // serialised, except on different streams after loading.
 #pragma once
 #include "gpuc/Plan/MatmulProblem.h"
+#include "gpuc/Plan/TensorMap.h"
 #include "gpuc/Support/Status.h"
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,7 @@ struct LaunchConfig {
   Dim3 grid, block;
   uint32_t sharedBytes = 0;           ///< dynamic shared memory
   bool programmaticDependent = false; ///< may start before its predecessor ends (sm_90+); ignored elsewhere
+  uint32_t cluster = 1;               ///< blocks per cluster along x (sm_90+); divides grid.x
   const char *label = "";             ///< ONNX nodes, for messages and NVTX
 };
 
@@ -118,6 +120,11 @@ public:
   virtual Result<std::shared_ptr<PreparedMatmul>> prepareMatmul(const MatmulProblem &problem,
                                                                 size_t workspaceBytes) {
     return unsupported("device '" + description() + "' has no matmul library");
+  }
+  /// Encodes a tensor map of the tensor at `base + layout.byteOffset` into the 128 bytes at `out`, which is
+  /// 64-byte aligned. `layout` is valid (validateTensorMap), `base` 16-byte aligned.
+  virtual Status encodeTensorMap(const TensorMapLayout &layout, DevicePtr base, void *out) {
+    return unsupported("device '" + description() + "' has no tensor maps");
   }
   virtual Status matmul(PreparedMatmul &prepared, const MatmulOperands &operands, StreamHandle stream) {
     return unsupported("device '" + description() + "' has no matmul library");

@@ -4,6 +4,7 @@
 #include "gpuc/Runtime/CudaDevice.h"
 #include "CublasLt.h"
 #include "Driver.h"
+#include "TensorMap.h"
 #include "gpuc/Runtime/Nvrtc.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Target/Target.h"
@@ -166,6 +167,11 @@ public:
   Status matmul(PreparedMatmul &prepared, const MatmulOperands &operands, StreamHandle s) override {
     Current current(*driver, context->context);
     return lt->run(prepared, operands, s);
+  }
+  Status encodeTensorMap(const TensorMapLayout &layout, DevicePtr base, void *out) override {
+    if (major < 9)
+      return unsupported(description() + " has no tensor maps, which need sm_90");
+    return cuda::encodeTensorMap(*driver, layout, base, out);
   }
   Result<EventHandle> createEvent() override {
     CUevent e = nullptr;
@@ -347,7 +353,7 @@ Status CudaDevice::launch(KernelHandle handle, const LaunchConfig &config, void 
         "cannot raise the limit of shared memory"));
     kernel.allowedShared = limit;
   }
-  CUlaunchAttribute attribute = {};
+  CUlaunchAttribute attributes[2] = {};
   CUlaunchConfig launchConfig = {};
   launchConfig.gridDimX = config.grid.x, launchConfig.gridDimY = config.grid.y,
   launchConfig.gridDimZ = config.grid.z;
@@ -355,17 +361,26 @@ Status CudaDevice::launch(KernelHandle handle, const LaunchConfig &config, void 
   launchConfig.blockDimZ = config.block.z;
   launchConfig.sharedMemBytes = config.sharedBytes;
   launchConfig.hStream = stream(s);
+  launchConfig.attrs = attributes;
   if (config.programmaticDependent && major >= 9) {
-    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-    attribute.value.programmaticStreamSerializationAllowed = 1;
-    launchConfig.attrs = &attribute;
-    launchConfig.numAttrs = 1;
+    CUlaunchAttribute &a = attributes[launchConfig.numAttrs++];
+    a.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    a.value.programmaticStreamSerializationAllowed = 1;
+  }
+  if (config.cluster > 1) {
+    if (major < 9)
+      return unsupported(description() + " has no clusters of blocks, which need sm_90");
+    CUlaunchAttribute &a = attributes[launchConfig.numAttrs++];
+    a.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    a.value.clusterDim = {config.cluster, 1, 1};
   }
   CUresult r = driver->launchKernelEx(&launchConfig, kernel.function, args, nullptr);
   if (r == CUDA_SUCCESS)
     return {};
   uint64_t threads = uint64_t(config.block.x) * config.block.y * config.block.z;
   std::string what = "cannot launch a kernel";
+  if (config.cluster > 1)
+    what += " in clusters of " + std::to_string(config.cluster) + " blocks";
   if (threads > uint64_t(kernel.maxThreads))
     what += " with " + std::to_string(threads) + " threads per block, it allows " +
             std::to_string(kernel.maxThreads);

@@ -22,6 +22,9 @@ static Result<Driver> openDriver() {
     missing += std::string(missing.empty() ? "" : ", ") + symbol;
   GPUC_CUDA_FUNCTIONS(GPUC_LOAD)
 #undef GPUC_LOAD
+#define GPUC_LOAD_OPTIONAL(field, symbol, parameters) (void)library->load(d.field, symbol);
+  GPUC_CUDA_OPTIONAL_FUNCTIONS(GPUC_LOAD_OPTIONAL)
+#undef GPUC_LOAD_OPTIONAL
   if (!missing.empty())
     return notFound("NVIDIA's driver in '" + library->path() + "' is too old: it lacks " + missing +
                     "; install one for CUDA 12 or newer");

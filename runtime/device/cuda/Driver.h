@@ -41,13 +41,39 @@ enum : int { // CUfunction_attribute
 };
 enum : unsigned { CU_STREAM_NON_BLOCKING = 1 };
 enum : int { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
-enum : int { CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
+enum : int { // CUlaunchAttributeID
+  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+};
+enum : int { // CUtensorMapDataType
+  CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
+  CU_TENSOR_MAP_DATA_TYPE_UINT16 = 1,
+  CU_TENSOR_MAP_DATA_TYPE_UINT32 = 2,
+  CU_TENSOR_MAP_DATA_TYPE_INT32 = 3,
+  CU_TENSOR_MAP_DATA_TYPE_UINT64 = 4,
+  CU_TENSOR_MAP_DATA_TYPE_INT64 = 5,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT32 = 7,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT64 = 8,
+  CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9,
+};
+enum : int { CU_TENSOR_MAP_INTERLEAVE_NONE = 0 };
+enum : int { CU_TENSOR_MAP_L2_PROMOTION_L2_128B = 2 };
+enum : int { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
+
+/// Encoded by the driver; 64-byte aligned.
+struct alignas(64) CUtensorMap {
+  uint64_t opaque[16];
+};
 
 struct CUlaunchAttribute {
   int id;
   char pad[4];
   union {
     char bytes[64];
+    struct {
+      unsigned x, y, z;
+    } clusterDim;
     int programmaticStreamSerializationAllowed;
   } value;
 };
@@ -105,11 +131,22 @@ static_assert(offsetof(CUlaunchConfig, attrs) == 40 && sizeof(CUlaunchConfig) ==
   X(eventRecord, "cuEventRecord", (CUevent, CUstream))                                                 \
   X(eventSynchronize, "cuEventSynchronize", (CUevent))                                                 \
   X(eventElapsedTime, "cuEventElapsedTime", (float *, CUevent, CUevent))
+/// What drivers before CUDA 12 lack; a member is null where the driver does not have the function.
+#define GPUC_CUDA_OPTIONAL_FUNCTIONS(X)                                                                \
+  X(tensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                    \
+    (CUtensorMap *, int type, uint32_t rank, void *, const uint64_t *dims, const uint64_t *strides,    \
+     const uint32_t *box, const uint32_t *elementStrides, int interleave, int swizzle, int promotion,  \
+     int fill))                                                                                        \
+  X(tensorMapEncodeIm2col, "cuTensorMapEncodeIm2col",                                                  \
+    (CUtensorMap *, int type, uint32_t rank, void *, const uint64_t *dims, const uint64_t *strides,    \
+     const int *lower, const int *upper, uint32_t channels, uint32_t pixels,                           \
+     const uint32_t *elementStrides, int interleave, int swizzle, int promotion, int fill))
 // clang-format on
 
 struct Driver {
 #define GPUC_DECLARE(field, symbol, parameters) CUresult(*field) parameters = nullptr;
   GPUC_CUDA_FUNCTIONS(GPUC_DECLARE)
+  GPUC_CUDA_OPTIONAL_FUNCTIONS(GPUC_DECLARE)
 #undef GPUC_DECLARE
   int version = 0; ///< of CUDA, as the driver reports it: 13000 is 13.0
 

@@ -55,6 +55,17 @@ TEST(PlanFile, RoundTripKeepsEverything) {
   EXPECT_EQ(matmul.problem.epilogue, MatmulEpilogue::BiasRelu);
   EXPECT_EQ(matmul.bias->offset, 20u);
   EXPECT_EQ(std::get<CopyStep>(p.runSteps[3]).bytes, 60u);
+  auto &clustered = std::get<LaunchStep>(back->programs[1].runSteps[0]);
+  EXPECT_EQ(launch.cluster, 1u);
+  EXPECT_EQ(clustered.cluster, 7u);
+  ASSERT_EQ(clustered.args.size(), 10u);
+  auto &tiled = std::get<TensorMapArg>(clustered.args[7]),
+       &im2col = std::get<TensorMapArg>(clustered.args[9]);
+  EXPECT_EQ(tiled.base.offset, 256u);
+  EXPECT_EQ(tiled.layout, sampleTiledMap());
+  EXPECT_EQ(im2col.base.space, MemorySpace::Packed);
+  EXPECT_EQ(im2col.layout, sampleIm2colMap());
+  EXPECT_NE(im2col.layout, sampleTiledMap());
   // What was read gives the same bytes again.
   EXPECT_EQ(*serializePlan(*back), *bytes);
 }
@@ -148,7 +159,7 @@ TEST(PlanFile, OtherVersionsAndOtherFilesAreRejectedClearly) {
   bytes[8] = 99;
   auto plan = load(bytes, bytes.size());
   ASSERT_FALSE(plan.ok());
-  EXPECT_NE(plan.status().message().find("format version 99, expected 2"), std::string::npos);
+  EXPECT_NE(plan.status().message().find("format version 99, expected 3"), std::string::npos);
   EXPECT_NE(plan.status().message().find("compile the model again"), std::string::npos);
   std::vector<uint8_t> other(200, 'x');
   plan = load(other, other.size());

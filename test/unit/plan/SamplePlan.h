@@ -5,6 +5,35 @@
 
 namespace gpuc {
 
+/// Ends 1672 bytes behind its base.
+inline TensorMapLayout sampleTiledMap() {
+  TensorMapLayout map;
+  map.dtype = DType::BF16;
+  map.rank = 3;
+  map.dims = {60, 3, 2};
+  map.strides = {128, 640};
+  map.box = {64, 3, 1};
+  map.elementStrides = {1, 2, 1, 1, 1};
+  map.swizzle = TensorMapLayout::Swizzle::B128;
+  map.byteOffset = 656;
+  return map;
+}
+
+/// 1x3x4x16 bytes NHWC in a 3x3 window with padding.
+inline TensorMapLayout sampleIm2colMap() {
+  TensorMapLayout map;
+  map.dtype = DType::I8;
+  map.rank = 4;
+  map.dims = {16, 4, 3, 1};
+  map.strides = {16, 64, 192};
+  map.im2col = true;
+  map.lower = {-1, -1};
+  map.upper = {-1, -1};
+  map.channelsPerPixel = 16;
+  map.pixelsPerColumn = 8;
+  return map;
+}
+
 inline Plan samplePlan() {
   Plan plan;
   plan.producer = "gpuc test";
@@ -75,6 +104,11 @@ inline Plan samplePlan() {
   PlanProgram other = p;
   other.archs = {"sm_90a"};
   other.loadSteps.clear();
+  auto &clustered = std::get<LaunchStep>(other.runSteps[0]);
+  clustered.cluster = 7;
+  clustered.args.push_back(TensorMapArg{{MemorySpace::Arena, 0, 256}, sampleTiledMap()});
+  clustered.args.push_back(int32_t(3));
+  clustered.args.push_back(TensorMapArg{{MemorySpace::Packed, 0, 0}, sampleIm2colMap()});
   plan.programs.push_back(other);
   return plan;
 }

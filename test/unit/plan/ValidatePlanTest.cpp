@@ -20,6 +20,9 @@ template <typename Change> static void expectInvalid(const char *fragment, Chang
 }
 static PlanProgram &first(Plan &p) { return p.programs[0]; }
 static LaunchStep &launch(Plan &p) { return std::get<LaunchStep>(first(p).runSteps[0]); }
+static TensorMapArg &tensorMap(Plan &p, size_t arg) {
+  return std::get<TensorMapArg>(std::get<LaunchStep>(p.programs[1].runSteps[0]).args[arg]);
+}
 static MatmulStep &matmul(Plan &p) { return std::get<MatmulStep>(first(p).runSteps[2]); }
 static CopyStep &copy(Plan &p) { return std::get<CopyStep>(first(p).runSteps[3]); }
 
@@ -74,6 +77,35 @@ TEST(ValidatePlan, Launches) {
   Plan plan = samplePlan();
   launch(plan).grid = {0, 1, 1};
   EXPECT_TRUE(validatePlan(plan).ok());
+}
+
+TEST(ValidatePlan, Clusters) {
+  expectInvalid("clusters of 0 blocks", [](Plan &p) { launch(p).cluster = 0; });
+  expectInvalid("in a grid of 7, expected a divisor from 1 to 8", [](Plan &p) { launch(p).cluster = 2; });
+  expectInvalid("clusters of 14 blocks", [](Plan &p) {
+    launch(p).grid = {14, 1, 1};
+    launch(p).cluster = 14;
+  });
+}
+
+TEST(ValidatePlan, TensorMapsStayInTheirBuffers) {
+  expectInvalid("a tensor map covers bytes [384, +1672) of a buffer of 2048",
+                [](Plan &p) { tensorMap(p, 7).base.offset = 384; });
+  expectInvalid("a tensor map covers", [](Plan &p) { tensorMap(p, 9).layout.dims[3] = 3; });
+  expectInvalid("a tensor map covers",
+                [](Plan &p) { tensorMap(p, 7).layout.byteOffset = uint64_t(1) << 60; });
+  expectInvalid("a tensor map is too large",
+                [](Plan &p) { tensorMap(p, 7).layout.byteOffset = ~uint64_t(15); });
+  expectInvalid("a tensor map has index 9", [](Plan &p) { tensorMap(p, 7).base.index = 9; });
+  expectInvalid("unknown memory space", [](Plan &p) { tensorMap(p, 7).base.space = MemorySpace(9); });
+  expectInvalid("buffer is not aligned to 16", [](Plan &p) { tensorMap(p, 7).base.offset = 8; });
+  expectInvalid("run step 0 ('Add_0, Relu_1'): tensor map: the rank is 6",
+                [](Plan &p) { tensorMap(p, 7).layout.rank = 6; });
+  expectInvalid("bytes of arguments",
+                [](Plan &p) { launch(p).args.assign(256, TensorMapArg{{}, sampleTiledMap()}); });
+  Plan plan = samplePlan();
+  launch(plan).args.assign(255, TensorMapArg{{}, sampleTiledMap()});
+  EXPECT_TRUE(validatePlan(plan).ok()) << validatePlan(plan).message();
 }
 
 TEST(ValidatePlan, CopiesAndFills) {
