@@ -65,6 +65,7 @@ struct InspectCommand {
       out["grid"] = launch->grid;
       out["block"] = launch->block;
       out["sharedBytes"] = launch->sharedBytes;
+      out["cluster"] = launch->cluster;
     } else if (auto matmul = std::get_if<MatmulStep>(&step)) {
       out["kind"] = "library";
       out["problem"] = {matmul->problem.batch, matmul->problem.m, matmul->problem.n, matmul->problem.k};

@@ -177,7 +177,7 @@ struct Executor {
     if (!ok(handle.status()))
       return;
     struct Slot {
-      alignas(8) unsigned char bytes[8];
+      alignas(kTensorMapAlignment) unsigned char bytes[kTensorMapBytes];
     };
     std::vector<Slot> slots(emitted.args.size());
     std::vector<void *> args;
@@ -211,12 +211,19 @@ struct Executor {
         put(arg.real);
         break;
       }
+      if (arg.map) {
+        DevicePtr base;
+        std::memcpy(&base, slot.bytes, sizeof base);
+        if (!ok(validateTensorMap(*arg.map)) || !ok(device.encodeTensorMap(*arg.map, base, slot.bytes)))
+          return;
+      }
       args.push_back(slot.bytes);
     }
     LaunchConfig config;
     config.grid = emitted.grid;
     config.block = emitted.block;
     config.sharedBytes = emitted.sharedBytes;
+    config.cluster = emitted.cluster;
     config.programmaticDependent = emitted.programmaticDependent;
     config.label = "test";
     if (config.grid.x != 0 && config.grid.y != 0 && config.grid.z != 0)
