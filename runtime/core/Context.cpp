@@ -43,6 +43,8 @@ private:
   Status execute(StreamHandle stream);
   Status capture(GraphEntry &entry);
   Status poison(StreamHandle stream);
+  /// All steps, what ContextOptions::poison asks for first.
+  Status submitRun(StreamHandle stream);
 
   std::shared_ptr<LoadedPlanImpl> loaded;
   ContextOptions options;
@@ -95,7 +97,7 @@ Status ContextImpl::initialise() {
   bound.assign(plan.inputs.size() + plan.outputs.size(), 0);
   wanted = bound;
   graphs.reserve(options.maxGraphs);
-  graphsWork = options.useGraph && options.maxGraphs > 0 && !options.poison;
+  graphsWork = options.useGraph && options.maxGraphs > 0;
   return {};
 }
 
@@ -143,11 +145,6 @@ Status ContextImpl::begin(const std::vector<TensorBinding> &inputs, const std::v
     anyHost |= outputs[i].host != nullptr;
     wanted[at++] = outputs[i].host ? stagedOutputs[i] : outputs[i].device;
   }
-  if (options.poison) {
-    for (size_t i = 0; i < outputs.size(); ++i)
-      addresses.outputs[i] = wanted[inputs.size() + i];
-    GPUC_RETURN_IF_ERROR(poison(stream));
-  }
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].host && inputs[i].bytes)
       GPUC_RETURN_IF_ERROR(loaded->device().copyToDevice(wanted[i], inputs[i].host, inputs[i].bytes, stream));
@@ -171,6 +168,12 @@ Status ContextImpl::poison(StreamHandle stream) {
   return {};
 }
 
+Status ContextImpl::submitRun(StreamHandle stream) {
+  if (options.poison)
+    GPUC_RETURN_IF_ERROR(poison(stream));
+  return steps.submitAll(loaded->device(), stream);
+}
+
 Status ContextImpl::end(const std::vector<TensorBinding> &outputs, StreamHandle stream) {
   Device &device = loaded->device();
   for (size_t i = 0; i < outputs.size(); ++i)
@@ -189,7 +192,7 @@ Status ContextImpl::capture(GraphEntry &entry) {
     captureStream = *stream;
   }
   GPUC_RETURN_IF_ERROR(device.beginCapture(captureStream));
-  Status submitted = steps.submitAll(device, captureStream);
+  Status submitted = submitRun(captureStream);
   auto graph = device.endCapture(captureStream); // also after an error, or the stream stays unusable
   GPUC_RETURN_IF_ERROR(submitted);
   if (!graph)
@@ -199,10 +202,9 @@ Status ContextImpl::capture(GraphEntry &entry) {
 }
 
 Status ContextImpl::execute(StreamHandle stream) {
-  Device &device = loaded->device();
   replayed = false;
   if (!graphsWork)
-    return steps.submitAll(device, stream);
+    return submitRun(stream);
   ++useCounter;
   auto entry =
       std::find_if(graphs.begin(), graphs.end(), [&](const GraphEntry &g) { return g.addresses == bound; });
@@ -218,14 +220,14 @@ Status ContextImpl::execute(StreamHandle stream) {
     }
     entry->addresses = bound;
     entry->lastUse = useCounter;
-    return steps.submitAll(device, stream);
+    return submitRun(stream);
   }
   entry->lastUse = useCounter;
   if (!entry->graph) {
     Status status = capture(*entry);
     if (status.code() == StatusCode::Unsupported) {
       graphsWork = false;
-      return steps.submitAll(device, stream);
+      return submitRun(stream);
     }
     GPUC_RETURN_IF_ERROR(status);
   }
@@ -245,6 +247,8 @@ Result<std::vector<StepTime>> ContextImpl::profile(const std::vector<TensorBindi
                                                    StreamHandle stream) {
   Device &device = loaded->device();
   GPUC_RETURN_IF_ERROR(begin(inputs, outputs, stream));
+  if (options.poison)
+    GPUC_RETURN_IF_ERROR(poison(stream));
   struct Events {
     Device &device;
     std::vector<EventHandle> list;

@@ -101,8 +101,10 @@ def compile_plan(
 def run_plan(
     gpuc: Path, plan: Path, inputs: dict[str, Path], folder: Path, device: str = "cuda", timeout: float = 120
 ) -> None:
-    """Runs once; outputs land in `folder`."""
+    """Runs step by step, then as a new and as a replayed graph, each time with NaN in all memory that the run has to
+    write first: a kernel that reads before it has waited shows. Outputs land in `folder`."""
     command = [str(gpuc), "run", str(plan), f"--device={device}", "--quiet", f"--output-dir={folder}"]
+    command += [] if device.startswith("sim") else ["--poison", "--repeat=3"]
     try:
         call(command + [f"--input={name}:{path}" for name, path in inputs.items()], timeout)
     except GpucError as error:

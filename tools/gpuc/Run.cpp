@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// gpuc run: executes a model or a plan once and shows what came out.
+// gpuc run: executes a model or a plan and shows what came out.
 #include "Commands.h"
 #include "ModelSource.h"
 #include "Tensors.h"
@@ -8,6 +8,7 @@
 #include "gpuc/Support/File.h"
 #include "gpuc/Support/Npy.h"
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 namespace gpuc::cli {
@@ -18,7 +19,8 @@ struct RunCommand {
   std::vector<std::string> inputs, expected;
   uint64_t seed = 0;
   double rtol = 1e-3, atol = 1e-5;
-  bool checks = false;
+  unsigned repeats = 1;
+  bool checks = false, poison = false;
   BuildArguments build;
   Verbosity verbosity;
 
@@ -81,14 +83,23 @@ struct RunCommand {
     if (!loaded)
       return loaded.status();
     ContextOptions contextOptions;
-    contextOptions.poison = target->isSim();
+    contextOptions.poison = poison || target->isSim();
     auto context = Context::create(*loaded, contextOptions);
     if (!context)
       return context.status();
-    auto results = (*context)->run(outcome.given);
-    if (!results)
-      return results.status();
-    outcome.results = results.take();
+    for (unsigned i = 0; i < repeats; ++i) {
+      auto results = (*context)->run(outcome.given);
+      if (!results)
+        return results.status();
+      for (size_t o = 0; i > 0 && o < results->size(); ++o)
+        if (std::memcmp((*results)[o].bytes(), outcome.results[o].bytes(),
+                        size_t(outcome.results[o].sizeInBytes())) != 0)
+          return Status(StatusCode::FailedPrecondition,
+                        "run " + std::to_string(i + 1) + " gave output '" + outcome.outputs[o].name +
+                            "' other values than the runs before: " +
+                            difference((*results)[o], outcome.results[o], {0, 0}));
+      outcome.results = results.take();
+    }
     outcome.ranOn = target->description();
     return outcome;
   }
@@ -163,11 +174,16 @@ void addRun(CLI::App &app, Action &action) {
                   "input from a file, name:file.npy or name:file.pb; random when not given")
       ->type_name("NAME:FILE");
   sub->add_option("--seed", command->seed, "seed of random inputs")->type_name("N");
+  sub->add_option("--repeat", command->repeats, "number of runs, whose outputs must be the same bytes")
+      ->check(CLI::Range(1u, 1000000u))
+      ->type_name("N");
   sub->add_option("--output-dir", command->outputDir, "write every output as NAME.npy")->type_name("DIR");
   sub->add_option("--expect", command->expected, "compare an output, name:file.npy or name:file.pb")
       ->type_name("NAME:FILE");
   sub->add_option("--rtol", command->rtol, "relative tolerance of --expect")->type_name("X");
   sub->add_option("--atol", command->atol, "absolute tolerance of --expect")->type_name("X");
+  sub->add_flag("--poison", command->poison,
+                "fill activations and outputs with NaN before each run (sim always does)");
   sub->add_flag("--check-races", command->checks, "sim only: full checks (races, exact bounds); slow");
   command->build.add(*sub, false);
   command->verbosity.add(*sub);

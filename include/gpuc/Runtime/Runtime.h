@@ -71,7 +71,8 @@ struct ContextOptions {
   /// Graphs kept for different sets of addresses, least recently used first out.
   unsigned maxGraphs = 4;
   /// Fill arena and outputs with 0xFF bytes (NaN) before each run, so that reading what was never written
-  /// shows.
+  /// shows. A graph does it too, before its first kernel: then a kernel that reads activations before it has
+  /// waited for its predecessor finds NaNs instead of the same values of the run before.
   bool poison = false;
 };
 

@@ -142,6 +142,26 @@ TEST_F(ContextTest, PoisonFillsArenaAndOutputs) {
   EXPECT_EQ(count("fill 256"), 1);
 }
 
+TEST_F(ContextTest, GraphsPoisonBeforeTheirFirstKernel) {
+  ContextOptions options;
+  options.poison = true;
+  auto c = context(options);
+  auto affine = device->functions["affine"];
+  int poisoned = 0;
+  device->functions["affine"] = [&](const LaunchConfig &config, void **a) {
+    poisoned += std::isnan(arg<const float *>(a, 2)[0]);
+    affine(config, a);
+  };
+  for (int i = 1; i <= 4; ++i) {
+    auto y = c->run({affineInput(float(i))});
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    expectAffine((*y)[0], float(i));
+    EXPECT_EQ(c->usedGraph(), i > 1);
+  }
+  EXPECT_EQ(poisoned, 4);
+  EXPECT_EQ(count("fill 256"), 1); // the first run; the graph has its own
+}
+
 TEST_F(ContextTest, ZeroGridIsSkipped) {
   std::get<LaunchStep>(plan->programs[0].runSteps[0]).grid = {0, 1, 1};
   auto c = context();
