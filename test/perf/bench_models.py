@@ -2,30 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times gpuc in fp16 beside torch and ONNX Runtime on this machine's GPU.
 
-    bench_models.py --gpuc build/bin/gpuc --exported DIR --out DIR [--ort-site DIR] [--networks resnet50,gpt2]
+    bench_models.py --gpuc build/bin/gpuc --library build/lib/libgpuc.so --exported DIR --out DIR [--ort-site DIR]
+                    [--networks resnet50,gpt2] [--batches 1,32]
 
-All of them run the same fp16 network with the same weights and inputs, with inputs and outputs on the device:
+One process per network holds it in every way (peers.py; gpuc through libgpuc.so), on one stream, with inputs and outputs
+on the device, and compares each output with torch in fp32 without TF32. All processes prepare side by side; then each
+times its batches alone (interleave.py), while the others sleep.
 
-gpuc         `gpuc bench` of a plan, under a CUDA graph; before and after the others, the median of both
-eager        torch, kernel by kernel (channels-last for convolutional networks, cuDNN's search on)
-eager graph  the same, captured into a CUDA graph
-compile      torch.compile(mode="reduce-overhead")
-ort          ONNX Runtime's CUDA provider under a CUDA graph, exhaustive search; of NCHW and NHWC the better
-
-A number is the median over many runs of the time between two events around one run, which is what `gpuc bench` prints as
-GPU compute time. Everything is prepared by processes side by side, one for each network and framework; then they are
-timed one by one, and nothing else runs meanwhile. Accuracy is the relative L2 error against torch in fp32 without TF32.
-
-Writes results.json into --out and a table last. make_table.py makes docs/benchmarks.md of it.
+Writes results.json into --out; rows that are there from an earlier run and were not measured again stay, so a table can
+be made in several runs. make_page.py makes docs/benchmarks.md of it.
 """
 
 import argparse
 import concurrent.futures
+import dataclasses
 import datetime
 import json
 import os
 import queue
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -35,169 +29,187 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import gpuc_cli  # noqa: E402
-import make_table  # noqa: E402
-from gpuc_cli import GpucError  # noqa: E402
+import make_page  # noqa: E402
 
 READY = "ready"
+METHODS = ("gpuc", "graph", "compile", "ort", "eager")
+# Of gpuc's fp16 output: the least cosine with fp32, and the largest L2 error as a multiple of torch's in fp16.
+LEAST_COSINE, MOST_ERROR_RATIO = 0.9995, 1.5
 
 
 # --- what a worker process does --------------------------------------------------------------------------------
-def median_ms(run, seconds: float) -> float:
-    """Median time between events around one run."""
-    import torch
-
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-
-    def once() -> float:
-        begin.record()
-        run()
-        end.record()
-        end.synchronize()
-        return begin.elapsed_time(end)
-
-    warm = time.monotonic()
-    while time.monotonic() - warm < 0.2:
-        once()
-    times = []
-    start = time.monotonic()
-    while len(times) < 20 or time.monotonic() - start < seconds:
-        times.append(once())
-    return statistics.median(times)
-
-
-def serve(methods: dict) -> None:
-    """Answers `method batch seconds` lines with JSON lines."""
-    print(json.dumps({"state": READY}), flush=True)
-    for line in sys.stdin:
-        method, batch, seconds = line.split()
-        try:
-            answer = {"ms": median_ms(methods[method, int(batch)], float(seconds))}
-        except Exception as error:  # any kind; the other methods go on
-            answer = {"error": f"{type(error).__name__}: {str(error)[:300]}"}
-        print(json.dumps(answer), flush=True)
-
-
 def say(**content) -> None:
     print(json.dumps(content), flush=True)
 
 
-def torch_worker(name: str, batches: list[int], with_compile: bool) -> None:
-    import torch
+class Worker:
+    """One network at its batches in all ways."""
 
-    import networks
+    def __init__(self, arguments: argparse.Namespace):
+        import networks
+        import peers
 
-    torch.backends.cudnn.benchmark = True
-    network = networks.NETWORKS[name]
-    model = networks.make(network)
-    inputs = {batch: [tensor.cuda() for tensor in network.inputs(batch).values()] for batch in batches}
-    expected = {batch: networks.reference(model, network.inputs(batch)) for batch in batches}
-    model = model.half()
-    if network.convolutional:
-        model = model.to(memory_format=torch.channels_last)
-    methods = {}
-    compiled = torch.compile(model, mode="reduce-overhead", dynamic=False)  # one specialisation for each batch size
+        self.arguments = arguments
+        self.network = networks.NETWORKS[arguments.networks[0]]
+        self.folder = arguments.exported / "fp16" / self.network.name
+        self.lock = peers.GpuLock(arguments.out / "gpu.lock")
+        self.methods: dict[int, dict] = {}
+        self.eager: dict[int, object] = {}
+        self.gpuc_outputs: dict[int, object] = {}
 
-    def run_compiled(given: list) -> None:
-        torch.compiler.cudagraph_mark_step_begin()
-        compiled(*given)
+    def wants(self, method: str) -> bool:
+        return method in self.arguments.methods
 
-    with torch.no_grad():
-        for batch in batches:
-            given = [tensor.half() if tensor.is_floating_point() else tensor for tensor in inputs[batch]]
-            if network.convolutional:
-                given = [tensor.to(memory_format=torch.channels_last) for tensor in given]
-            methods["eager", batch] = lambda given=given: model(*given)
-            output = model(*given).float()
-            say(batch=batch, torch_l2=float((output - expected[batch]).norm() / expected[batch].norm()))
-            del output, expected[batch]
-            try:
-                side = torch.cuda.Stream()
-                side.wait_stream(torch.cuda.current_stream())
-                with torch.cuda.stream(side):
-                    for _ in range(3):
-                        model(*given)
-                torch.cuda.current_stream().wait_stream(side)
-                graph = torch.cuda.CUDAGraph()
-                with torch.cuda.graph(graph):
-                    kept = model(*given)
-                methods["graph", batch] = lambda graph=graph, kept=kept: graph.replay()
-            except Exception as error:
-                say(batch=batch, method="graph", error=str(error)[:300])
-            if with_compile:
-                try:
-                    for _ in range(4):
-                        run_compiled(given)
-                    torch.cuda.synchronize()
-                    methods["compile", batch] = lambda given=given: run_compiled(given)
-                except Exception as error:
-                    say(batch=batch, method="compile", error=str(error)[:300])
-        torch.cuda.synchronize()
-        serve(methods)
+    def compile_plan(self, batch: int) -> dict:
+        """Plan, what it holds, and how long that took. Runs in a thread, beside torch."""
+        plan = self.arguments.plans / f"{self.network.name}_b{batch}.gpuc"
+        record = json.loads((self.folder / "network.json").read_text())["models"][str(batch)]
+        flags = ["--target=native", "--fp16", *self.arguments.gpuc_flags]
+        compiled = gpuc_cli.compile_plan(self.arguments.gpuc, self.folder / record["file"], plan, flags)
+        program = json.loads(gpuc_cli.call([str(self.arguments.gpuc), "inspect", "--json", str(plan)], 60).stdout)["programs"][0]
+        return {
+            "plan": plan,
+            "launches": len(program["steps"]),
+            "library_calls": sum(step["kind"] == "library" for step in program["steps"]),
+            "kernels": compiled.kernels,
+            "compile_s": round(compiled.seconds, 2),
+            "arena_bytes": program["arenaBytes"],
+            "steps": [[step["flops"], step["bytes"]] for step in program["steps"]],
+        }
 
+    def gpuc(self, batch: int, plan: Path, inputs: dict):
+        """gpuc as a method; inputs and outputs are torch's tensors."""
+        import torch
 
-def ort_worker(folder: Path, batches: list[int], layouts: list[str]) -> None:
-    import numpy
-    import onnxruntime
-    import torch
+        import gpuc_runtime
 
-    say(onnxruntime=onnxruntime.__version__)
-    onnxruntime.set_default_logger_severity(3)
-    stream = torch.cuda.Stream()
-    torch.cuda.set_stream(stream)
-    element = {
-        "tensor(float16)": (torch.float16, numpy.float16),
-        "tensor(float)": (torch.float32, numpy.float32),
-        "tensor(int64)": (torch.int64, numpy.int64),
-    }
-    methods = {}
-    record = json.loads((folder / "network.json").read_text())["models"]
+        self.runtime = getattr(self, "runtime", None) or gpuc_runtime.Runtime(self.arguments.library)
+        network = self.runtime.load(plan)
+        given = {}
+        for t in network.inputs:
+            tensor = inputs[t.name].cuda()
+            given[t.name] = tensor.to(getattr(torch, t.dtype)).contiguous()
+        (output,) = network.outputs
+        result = torch.full(output.shape, float("nan"), dtype=getattr(torch, output.dtype), device="cuda")
+        network.bind({name: t.data_ptr() for name, t in given.items()}, {output.name: result.data_ptr()})
+        stream = torch.cuda.current_stream().cuda_stream
 
-    def prepare(batch: int, layout: str, graph: bool):
-        provider = (
-            "CUDAExecutionProvider",
-            {
-                "enable_cuda_graph": "1" if graph else "0",
-                "prefer_nhwc": "1" if layout == "nhwc" else "0",
-                "cudnn_conv_algo_search": "EXHAUSTIVE",
-                "has_user_compute_stream": "1",
-                "user_compute_stream": str(stream.cuda_stream),
-            },
-        )
-        session = onnxruntime.InferenceSession(str(folder / record[str(batch)]["file"]), providers=[provider])
-        binding, kept = session.io_binding(), []
-        for value in session.get_inputs():
-            tensor = torch.from_numpy(numpy.load(folder / f"b{batch}.{value.name}.npy")).cuda().contiguous()
-            kept.append(tensor)
-            binding.bind_input(value.name, "cuda", 0, element[value.type][1], list(tensor.shape), tensor.data_ptr())
-        for value in session.get_outputs():
-            tensor = torch.empty([int(extent) for extent in value.shape], dtype=element[value.type][0], device="cuda")
-            kept.append(tensor)
-            binding.bind_output(value.name, "cuda", 0, element[value.type][1], list(tensor.shape), tensor.data_ptr())
-        options = onnxruntime.RunOptions()
-        options.add_run_config_entry("disable_synchronize_execution_providers", "1")
-        run = lambda: (session.run_with_iobinding(binding, options), kept)  # noqa: E731
-        for _ in range(3):
-            run()
-        torch.cuda.synchronize()
+        def run():
+            network.run(stream)
+            return result
+
+        run.kept = given
+        self.gpuc_outputs[batch] = result
+        with self.lock():
+            for _ in range(3):
+                run()
+        if not network.used_graph():
+            raise RuntimeError("gpuc runs without a CUDA graph")
         return run
 
-    for batch in batches:
-        for layout in layouts:
-            try:
-                methods[layout, batch] = prepare(batch, layout, True)
-            except Exception as error:
-                say(batch=batch, method=layout, error=str(error)[:300])
+    def add(self, batch: int, name: str, make, expected) -> None:
+        """Prepares a method, checks what it computes, and says so."""
+        import torch
+
+        start = time.monotonic()
+        try:
+            run = make()
+            output = run()
+            torch.cuda.synchronize()
+            if output.shape != expected.shape:
+                raise RuntimeError(f"the output is {list(output.shape)}, expected {list(expected.shape)}")
+            got, want = output.float().flatten(), expected.flatten()
+            relative = float((got - want).norm() / want.norm())
+            cosine = float(torch.dot(got.double(), want.double()) / (got.double().norm() * want.double().norm()))
+            say(batch=batch, method=name, l2=relative, cosine=cosine, seconds=round(time.monotonic() - start, 1))
+            if not relative < 0.1:
+                raise RuntimeError(f"wrong result: relative error {relative:.2e}")
+            self.methods[batch][name] = run
+        except Exception as error:  # any kind; the other methods go on
+            say(batch=batch, method=name, error=f"{type(error).__name__}: {str(error)[:300]}")
+
+    def prepare(self) -> None:
+        import networks
+        import peers
+        import torch
+
+        batches = self.arguments.batches
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            plans = {b: pool.submit(self.compile_plan, b) for b in batches} if self.wants("gpuc") else {}
+            torch.cuda.set_stream(torch.cuda.Stream())
+            model = networks.make(self.network)
+            inputs = {batch: self.network.inputs(batch) for batch in batches}
+            expected = {batch: networks.reference(model, inputs[batch]) for batch in batches}
+            torch_peers = peers.TorchPeers(model, self.network.convolutional, self.lock)
+            ort_peers = None
+            if self.wants("ort"):
+                ort_peers = peers.OrtPeers(self.folder, self.lock)
+                say(onnxruntime=ort_peers.ort.__version__)
+            for batch in batches:
+                self.methods[batch] = {}
+                want, given = expected.pop(batch), torch_peers.inputs(inputs[batch])
+                self.add(batch, "eager", lambda: torch_peers.eager(given), want)  # noqa: B023
+                self.eager[batch] = self.methods[batch].pop("eager", None)
+                if self.wants("graph"):
+                    self.add(batch, "graph", lambda: torch_peers.graph(given), want)  # noqa: B023
+                if self.wants("compile"):
+                    self.add(batch, "compile", lambda: torch_peers.compiled(given), want)  # noqa: B023
+                if self.wants("reduce-overhead"):
+                    self.add(batch, "reduce_overhead", lambda: torch_peers.reduce_overhead(given), want)  # noqa: B023
+                for layout in ("nchw", "nhwc") if self.network.convolutional else ("nchw",):
+                    if ort_peers:
+                        self.add(batch, f"ort_{layout}", lambda: ort_peers.method(batch, layout), want)  # noqa: B023
+                if batch in plans:
+                    try:
+                        facts = plans[batch].result()
+                        plan = facts.pop("plan")
+                        say(batch=batch, facts=facts)
+                        self.add(batch, "gpuc", lambda: self.gpuc(batch, plan, inputs[batch]), want)  # noqa: B023
+                    except (gpuc_cli.GpucError, KeyError, ValueError) as error:
+                        say(batch=batch, method="gpuc", error=str(error)[:600])
+                del want
+                torch.cuda.empty_cache()
+
+    def measure(self, batch: int, seconds: float) -> dict:
+        import torch
+
+        import interleave
+
+        methods = self.methods[batch]
+        if not methods:
+            return {"times": {}}
+        before = self.gpuc_outputs[batch].clone() if batch in self.gpuc_outputs else None
+        times, clock = interleave.interleaved(methods, seconds)
+        if self.eager[batch] and self.wants("eager"):
+            times |= interleave.interleaved({"eager": self.eager[batch]}, 0.2)[0]
+        answer = {"times": {name: dataclasses.asdict(t) for name, t in times.items()}, "clock_mhz": clock}
+        if before is not None:  # still the same result, and written by this run
+            self.gpuc_outputs[batch].fill_(float("nan"))
+            methods["gpuc"]()
+            torch.cuda.synchronize()
+            answer["stable"] = bool(torch.equal(before, self.gpuc_outputs[batch]))
+        return answer
+
+    def serve(self) -> None:
+        """Answers `batch seconds` lines."""
+        import torch
+
+        with torch.no_grad():
+            self.prepare()
+            torch.cuda.synchronize()
+            say(state=READY)
+            for line in sys.stdin:
+                batch, seconds = line.split()
                 try:
-                    methods[layout, batch] = prepare(batch, layout, False)
-                    say(batch=batch, method=layout, note="without a CUDA graph")
-                except Exception as again:
-                    say(batch=batch, method=layout, error=str(again)[:300])
-    serve(methods)
+                    answer = self.measure(int(batch), float(seconds))
+                except Exception as error:
+                    answer = {"error": f"{type(error).__name__}: {str(error)[:300]}"}
+                say(**answer)
 
 
 # --- the driver ------------------------------------------------------------------------------------------------
-class Worker:
-    """A process that prepares, says what it found, and then times on request."""
+class WorkerProcess:
+    """A worker seen from outside: it says what it found, and times on request."""
 
     def __init__(self, label: str, command: list[str], log: Path, environment: dict):
         self.label, self.log, self.said, self.alive = label, log, [], True
@@ -235,16 +247,16 @@ class Worker:
             else:
                 self.said.append(got)
 
-    def time(self, method: str, batch: int, seconds: float) -> dict:
+    def time(self, batch: int, seconds: float) -> dict:
         if not self.alive:
             return {"error": "not ready"}
         try:
-            self.process.stdin.write(f"{method} {batch} {seconds}\n")
+            self.process.stdin.write(f"{batch} {seconds}\n")
             self.process.stdin.flush()
         except OSError:
             self.stop()
             return {"error": "the process ended"}
-        return self.answer(60 + 40 * seconds) or {"error": "no answer"}
+        return self.answer(60 + 20 * seconds) or {"error": "no answer"}
 
     def stop(self) -> None:
         self.alive = False
@@ -261,155 +273,118 @@ class Bench:
 
         self.arguments, self.plans = arguments, plans
         self.rows: dict[tuple[str, int], dict] = {}
-        self.folders: dict[str, Path] = {}
+        self.versions: dict[str, str] = {}
+        self.ceilings: dict[str, float] = {}
         for network in networks.chosen(arguments.networks):
-            folder = arguments.exported / "fp16" / network.name
-            if not (folder / "network.json").is_file():
+            record = arguments.exported / "fp16" / network.name / "network.json"
+            if not record.is_file():
                 print(f"FAIL {network.name}: not exported", flush=True)
                 continue
-            models = json.loads((folder / "network.json").read_text())["models"]
-            self.folders[network.name] = folder
+            models = json.loads(record.read_text())["models"]
             for batch in network.batches:
                 if str(batch) in models and (not arguments.batches or batch in arguments.batches):
-                    inputs = {name: folder / f"b{batch}.{name}.npy" for name in models[str(batch)]["inputs"]}
                     self.rows[network.name, batch] = {
                         "network": network.name,
                         "title": network.title,
                         "batch": batch,
+                        "ms": {},
+                        "spread": {},
+                        "l2": {},
+                        "cosine": {},
                         "errors": {},
-                        "convolutional": network.convolutional,
-                        "inputs": inputs,
-                        "model": folder / models[str(batch)]["file"],
                     }
-        self.versions: dict[str, str] = {}
 
     def batches(self, network: str) -> list[int]:
         return [batch for name, batch in self.rows if name == network]
 
-    def worker(self, kind: str, network: str) -> Worker:
+    def worker(self, network: str) -> WorkerProcess:
         a = self.arguments
-        convolutional = self.rows[network, self.batches(network)[0]]["convolutional"]
-        command = [
-            sys.executable,
-            __file__,
-            "--worker",
-            kind,
-            "--networks",
-            network,
-            "--exported",
-            str(a.exported),
-            "--batches",
-            ",".join(map(str, self.batches(network))),
-        ]
-        command += ["--no-compile"] if a.no_compile else []
-        command += ["--layouts", "nchw,nhwc" if convolutional else "nchw"]
-        environment = dict(os.environ, PYTHONWARNINGS="ignore", OMP_NUM_THREADS="4", TORCHINDUCTOR_COMPILE_THREADS="4")
-        if kind == "ort":
+        command = [sys.executable, __file__, "--worker", f"--networks={network}", f"--exported={a.exported}"]
+        command += [f"--out={a.out}", f"--plans={self.plans}", f"--gpuc={a.gpuc}", f"--library={a.library}"]
+        command += [f"--methods={','.join(a.methods)}", f"--batches={','.join(map(str, self.batches(network)))}"]
+        command += [f"--gpuc-flags={','.join(a.gpuc_flags)}"] if a.gpuc_flags else []
+        environment = dict(os.environ, PYTHONWARNINGS="ignore", OMP_NUM_THREADS="4", TORCHINDUCTOR_COMPILE_THREADS="3")
+        if a.ort_site:
             import nvidia  # torch's CUDA libraries
 
             libraries = [str(path) for root in nvidia.__path__ for path in Path(root).glob("*/lib")]
             environment["PYTHONPATH"] = str(a.ort_site)
             environment["LD_LIBRARY_PATH"] = ":".join([*libraries, os.environ.get("LD_LIBRARY_PATH", "")])
-        return Worker(f"{kind} {network}", command, a.out / f"{kind}_{network}.log", environment)
+        return WorkerProcess(network, command, a.out / f"{network}.log", environment)
 
-    def prepare_gpuc(self, key: tuple[str, int]) -> None:
-        import numpy
-
-        row = self.rows[key]
-        plan = self.plans / f"{key[0]}_b{key[1]}.gpuc"
-        try:
-            compiled = gpuc_cli.compile_plan(self.arguments.gpuc, row["model"], plan, ["--target=native", "--fp16"])
-            row.update(
-                launches=compiled.launches, kernels=compiled.kernels, compile_s=round(compiled.seconds, 2), plan=plan
-            )
-            with tempfile.TemporaryDirectory(prefix="gpuc-out-", dir=self.plans) as folder:
-                gpuc_cli.run_plan(self.arguments.gpuc, plan, row["inputs"], Path(folder))
-                got = numpy.load(next(Path(folder).glob("*.npy")), mmap_mode="r")
-                want = numpy.load(row["model"].with_name(f"b{key[1]}.expected.npy"), mmap_mode="r")
-                row["gpuc_worst"], row["gpuc_l2"] = gpuc_cli.errors_of(got, want)
-            if not row["gpuc_worst"] <= gpuc_cli.TOLERANCE["fp16"]:
-                raise GpucError(f"wrong result: error {row['gpuc_worst']:.2e} of the range")
-        except (GpucError, OSError, ValueError, StopIteration) as error:
-            row["errors"]["gpuc"] = str(error)[:600]
-            row.pop("plan", None)
-
-    def note_said(self, network: str, worker: Worker) -> None:
+    def note_said(self, network: str, worker: WorkerProcess) -> None:
         for content in worker.said:
             if "onnxruntime" in content:
                 self.versions["onnxruntime"] = content["onnxruntime"]
-            elif "torch_l2" in content:
-                self.rows[network, content["batch"]]["torch_l2"] = content["torch_l2"]
-            elif "note" in content:
-                self.rows[network, content["batch"]]["errors"][content["method"]] = content["note"]
-            else:
-                for batch in [content["batch"]] if "batch" in content else self.batches(network):
-                    self.rows[network, batch]["errors"][content.get("method", worker.label.split()[0])] = content[
-                        "error"
-                    ]
+                continue
+            for batch in [content["batch"]] if "batch" in content else self.batches(network):
+                row = self.rows[network, batch]
+                row |= content.get("facts", {})
+                method = content.get("method", "all")
+                for key in ("l2", "cosine"):
+                    if key in content:
+                        row[key][method] = content[key]
+                if "error" in content:
+                    row["errors"].setdefault(method, content["error"])
+                if self.arguments.verbose and "seconds" in content:
+                    print(f"   {network} b{batch} {method}: ready in {content['seconds']} s", flush=True)
 
-    def time_gpuc(self, row: dict) -> None:
-        if "plan" not in row:
+    @staticmethod
+    def check(row: dict, stable: bool) -> None:
+        """Is gpuc's result as good as it must be?"""
+        if "gpuc" not in row["l2"]:
             return
-        try:
-            got = gpuc_cli.bench_plan(self.arguments.gpuc, row["plan"], row["inputs"], self.arguments.seconds)
-            row.setdefault("gpuc_runs", []).append(got["median_ms"])
-            row["gpuc_ms"] = statistics.median(row["gpuc_runs"])
-            if not got["graph"]:
-                row["errors"]["gpuc"] = "without a CUDA graph"
-        except GpucError as error:
-            row["errors"]["gpuc"] = str(error)[:600]
+        if row["cosine"]["gpuc"] < LEAST_COSINE:
+            row["errors"]["gpuc"] = f"cosine with fp32 is {row['cosine']['gpuc']:.5f}, at least {LEAST_COSINE} is asked"
+        elif "eager" in row["l2"] and row["l2"]["gpuc"] > MOST_ERROR_RATIO * row["l2"]["eager"]:
+            row["errors"]["gpuc"] = (
+                f"relative error {row['l2']['gpuc']:.2e} is more than {MOST_ERROR_RATIO} times torch's {row['l2']['eager']:.2e}"
+            )
+        elif not stable:
+            row["errors"]["gpuc"] = "another result after many runs"
 
     def run(self) -> None:
-        names = list(dict.fromkeys(name for name, _ in self.rows))
         start = time.monotonic()
-        workers = {
-            (kind, name): self.worker(kind, name)
-            for name in names
-            for kind in (["torch", "ort"] if self.arguments.ort_site else ["torch"])
-        }
+        names = list(dict.fromkeys(name for name, _ in self.rows))
+        workers = {name: self.worker(name) for name in names}
         try:
-            with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 4) // 4)) as pool:
-                list(pool.map(self.prepare_gpuc, self.rows))
-            print(f"== plans ready after {time.monotonic() - start:.0f} s", flush=True)
-            for (kind, name), worker in workers.items():
+            for name, worker in workers.items():
                 worker.wait_ready(start + self.arguments.prepare_seconds)
                 self.note_said(name, worker)
-            print(f"== all ready after {time.monotonic() - start:.0f} s", flush=True)
+                print(f"== {name} ready after {time.monotonic() - start:.0f} s", flush=True)
+            measured = subprocess.run(
+                [sys.executable, str(Path(__file__).with_name("ceilings.py"))], capture_output=True, text=True, check=True
+            )
+            self.ceilings = json.loads(measured.stdout)
+            print(f"== ceilings: {self.ceilings}", flush=True)
             for (name, batch), row in self.rows.items():
-                self.time_gpuc(row)
-                jobs = [("torch", "eager", "eager"), ("torch", "graph", "graph")]
-                jobs += [] if self.arguments.no_compile else [("torch", "compile", "compile")]
-                if self.arguments.ort_site:
-                    jobs += [
-                        ("ort", layout, f"ort_{layout}")
-                        for layout in (["nchw", "nhwc"] if row["convolutional"] else ["nchw"])
-                    ]
-                for kind, method, column in jobs:
-                    got = workers[kind, name].time(method, batch, self.arguments.seconds)
-                    if "ms" in got:
-                        row[f"{column}_ms"] = got["ms"]
-                    else:
-                        row["errors"].setdefault(column, got["error"])
-                self.time_gpuc(row)
-                ort = [row[f"ort_{layout}_ms"] for layout in ("nchw", "nhwc") if f"ort_{layout}_ms" in row]
-                if ort:
-                    row["ort_ms"] = min(ort)
-                print(f"timed {name} b{batch}", flush=True)
+                got = workers[name].time(batch, self.arguments.seconds)
+                if "error" in got:
+                    row["errors"].setdefault("all", got["error"])
+                for method, times in got.get("times", {}).items():
+                    row["ms"][method] = times["median"]
+                    row["spread"][method] = [times["low"], times["high"], times["rounds"], times["replays"]]
+                row["clock_mhz"] = got.get("clock_mhz")
+                self.check(row, got.get("stable", True))
+                print(make_page.line(row), flush=True)
                 self.write()
         finally:
             for worker in workers.values():
                 worker.stop()
 
     def write(self) -> None:
-        hidden = ("inputs", "model", "plan")
-        rows = [{key: value for key, value in row.items() if key not in hidden} for row in self.rows.values()]
-        content = {
-            "machine": machine(self.versions),
-            "rows": rows,
-            "seconds": self.arguments.seconds,
-            "command": "./dev bench-gpu --only bench" + (" --ort-site DIR" if self.arguments.ort_site else ""),
-        }
-        (self.arguments.out / "results.json").write_text(json.dumps(content, indent=1) + "\n")
+        """Rows of earlier runs that this one has not measured stay, with their run."""
+        path = self.arguments.out / "results.json"
+        kept = json.loads(path.read_text()) if path.is_file() else {"runs": [], "rows": []}
+        number = getattr(self, "number", len(kept["runs"]))
+        self.number = number
+        command = "./dev bench-gpu --only bench" + (" --ort-site DIR" if self.arguments.ort_site else "")
+        run = {"machine": machine(self.versions), "ceilings": self.ceilings, "seconds": self.arguments.seconds}
+        runs = kept["runs"][:number] + [run | {"command": command}]
+        rows = {(row["network"], row["batch"]): row for row in kept["rows"]}
+        rows |= {key: row | {"run": number} for key, row in self.rows.items() if row["ms"] or row["errors"]}
+        text = json.dumps({"runs": runs, "rows": list(rows.values())}, indent=1)
+        path.write_text(text + "\n")
 
 
 def machine(versions: dict[str, str]) -> dict:
@@ -441,6 +416,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Times gpuc beside torch and ONNX Runtime.")
     words = lambda text: text.split(",")  # noqa: E731
     parser.add_argument("--gpuc", type=Path, default=Path("build/bin/gpuc"), metavar="PATH")
+    parser.add_argument("--library", type=Path, metavar="PATH", help="libgpuc.so (lib/ beside the folder of gpuc)")
     parser.add_argument(
         "--exported", type=Path, default=Path("build/exported"), metavar="DIR", help="of export_models.py --types fp16"
     )
@@ -450,30 +426,41 @@ def main() -> int:
     )
     parser.add_argument("--networks", type=words, metavar="NAMES")
     parser.add_argument("--batches", type=lambda text: [int(b) for b in text.split(",")], metavar="LIST")
-    parser.add_argument("--seconds", type=float, default=0.7, help="of measuring, each")
+    parser.add_argument(
+        "--methods", type=words, default=list(METHODS), metavar="LIST", help=f"{', '.join(METHODS)} (all), reduce-overhead"
+    )
+    parser.add_argument("--gpuc-flags", type=words, default=[], metavar="LIST", help="more flags of gpuc compile")
+    parser.add_argument("--seconds", type=float, default=1.5, help="of measuring, a row")
     parser.add_argument("--prepare-seconds", type=float, default=300, help="allowed to workers until they are ready")
-    parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
-    parser.add_argument("--worker", choices=["torch", "ort"], help=argparse.SUPPRESS)
-    parser.add_argument("--layouts", type=words, default=["nchw"], help=argparse.SUPPRESS)
+    parser.add_argument("-v", "--verbose", action="store_true", help="say how long each preparation took")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--plans", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.worker == "torch":
-        torch_worker(arguments.networks[0], arguments.batches, not arguments.no_compile)
-        return 0
-    if arguments.worker == "ort":
-        ort_worker(arguments.exported / "fp16" / arguments.networks[0], arguments.batches, arguments.layouts)
-        return 0
+    unknown = set(arguments.methods) - {*METHODS, "reduce-overhead"}
+    if unknown:
+        parser.error(f"no such method: {', '.join(sorted(unknown))}; there are {', '.join(METHODS)}, reduce-overhead")
     arguments.gpuc = arguments.gpuc.resolve()
+    arguments.library = (arguments.library or arguments.gpuc.parents[1] / "lib/libgpuc.so").resolve()
+    arguments.out = arguments.out.resolve()
+    if arguments.worker:
+        Worker(arguments).serve()
+        return 0
+    if not arguments.ort_site:
+        arguments.methods = [method for method in arguments.methods if method != "ort"]
+    if "gpuc" in arguments.methods and not arguments.library.is_file():
+        parser.error(f"'{arguments.library}' is not there: run ./dev build, or name it with --library")
     arguments.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="gpuc-bench-") as plans:
         bench = Bench(arguments, Path(plans))
         bench.run()
-    results = json.loads((arguments.out / "results.json").read_text())
     print()
-    print(make_table.table(results))
-    for row in results["rows"]:
+    results = json.loads((arguments.out / "results.json").read_text())
+    print(make_page.model_table(results))
+    for row in bench.rows.values():
         for method, error in row["errors"].items():
             print(f"{row['network']} b{row['batch']} {method}: {error}")
-    return 1 if any("gpuc_ms" not in row for row in results["rows"]) or not results["rows"] else 0
+    wrong = [row for row in bench.rows.values() if "gpuc" in arguments.methods and ("gpuc" not in row["ms"] or "gpuc" in row["errors"])]
+    return 1 if wrong or not bench.rows else 0
 
 
 if __name__ == "__main__":

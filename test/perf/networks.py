@@ -84,9 +84,9 @@ def images(batch: int) -> dict[str, torch.Tensor]:
     return {"x": normal((batch, 3, 224, 224))}
 
 
-def tokens(vocabulary: int) -> Callable[[int], dict[str, torch.Tensor]]:
+def tokens(vocabulary: int, length: int = 128) -> Callable[[int], dict[str, torch.Tensor]]:
     return lambda batch: {
-        "input_ids": torch.randint(0, vocabulary, (batch, 128), generator=generator(f"tokens{batch}"))
+        "input_ids": torch.randint(0, vocabulary, (batch, length), generator=generator(f"tokens{batch}"))
     }
 
 
@@ -113,8 +113,9 @@ NETWORKS = {
         ),
         Network("vit_b16", "ViT-B/16", lambda: torchvision_model("vit_b_16"), images),
         Network("bert_base", "BERT-base, 128 tokens", bert_base, tokens(30522)),
+        Network("bert_base_384", "BERT-base, 384 tokens", bert_base, tokens(30522, 384), batches=(8,)),
         Network("gpt2", "GPT-2 prefill, 128 tokens", gpt2, tokens(50257)),
-        Network("encoder24", "Encoder 24×1024, 128 or 512 positions", encoder24, sequences, batches=(1, 16)),
+        Network("encoder24", "Encoder 24×1024", encoder24, sequences, batches=(1, 16)),
         Network(
             "convnet", "ConvNet 3→64 + Linear", conv_net, images, batches=(1, 4, 8, 16, 32, 64), convolutional=True
         ),

@@ -4,13 +4,14 @@
 # torchvision, transformers, onnx, onnxscript and onnxruntime; nothing is downloaded.
 #
 #   bench_gpu.sh [--gpuc PATH] [--models DIR] [--out DIR] [--only STAGES] [--networks NAMES] [--batches LIST]
-#                [--ort-site DIR] [--onnx-data DIR] [--quick]
+#                [--ort-site DIR] [--onnx-data DIR] [--page FILE] [--quick]
 #
-#   --gpuc PATH      the program (build/bin/gpuc)
+#   --gpuc PATH      the program (build/bin/gpuc); bench and operators also load lib/libgpuc.so beside its folder
 #   --models DIR     models out of packages, of test/e2e/fetch_models.py (build/models)
-#   --out DIR        results: check.json, results.json, benchmarks.md (build/gpu)
+#   --out DIR        results: check.json, results.json, operators.json (build/gpu); they gather over several runs
+#   --page FILE      the page made of them (OUT/benchmarks.md)
 #   --exported DIR   where exported networks are kept (build/exported)
-#   --only STAGES    of networks, packages, families, compile-cost, conformance, bench; all of them without it
+#   --only STAGES    of networks, packages, families, compile-cost, conformance, bench, operators; all of them without it
 #   --networks NAMES of test/perf/networks.py
 #   --batches LIST   only these of each network's batch sizes
 #   --ort-site DIR   folder to import ONNX Runtime with its CUDA provider from
@@ -24,13 +25,13 @@ readonly root python=${PYTHON:-python3}
 die() { printf 'bench_gpu.sh: error: %s\n' "$*" >&2; exit 1; }
 
 gpuc=$root/build/bin/gpuc models=$root/build/models out=$root/build/gpu exported=$root/build/exported
-only=networks,packages,families,compile-cost,conformance,bench
-ort_site='' onnx_data='' quick=0 selection=()
+only=networks,packages,families,compile-cost,conformance,bench,operators
+ort_site='' onnx_data='' page='' quick=0 selection=()
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
     --quick) quick=1; shift; continue ;;
-    -h | --help) sed -n '3,19p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    -h | --help) sed -n '3,20p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; exit 0 ;;
   esac
   [ $# -ge 2 ] || die "$1 needs a value"
   case $1 in
@@ -41,6 +42,7 @@ while [ $# -gt 0 ]; do
     --only) only=$2 ;;
     --networks | --batches) selection+=("$1" "$2") ;;
     --ort-site) ort_site=$2 ;;
+    --page) page=$2 ;;
     --onnx-data) onnx_data=$2 ;;
     *) die "unknown option '$1'; --help lists them" ;;
   esac
@@ -61,7 +63,7 @@ checks=() measuring=()
 for stage in ${only//,/ }; do
   case $stage in
     networks | packages | families | conformance | compile-cost) checks+=("$stage") ;;
-    bench) ;;
+    bench | operators) ;;
     *) die "unknown stage '$stage'" ;;
   esac
 done
@@ -85,11 +87,14 @@ fi
 if wants bench; then
   peers=()
   [ -z "$ort_site" ] || peers+=(--ort-site "$ort_site")
-  [ $quick = 0 ] || peers+=(--no-compile)
+  [ $quick = 0 ] || peers+=(--methods "gpuc,graph,ort")
   "$python" "$root/test/perf/bench_models.py" --gpuc "$gpuc" --exported "$exported" --out "$out" \
     "${peers[@]}" "${selection[@]}" "${measuring[@]}" || failed=1
-  checked=()
-  [ ! -e "$out/check.json" ] || checked=("$out/check.json")
-  "$python" "$root/test/perf/make_table.py" "$out/results.json" "$out/benchmarks.md" "${checked[@]}" || failed=1
+fi
+if wants operators; then
+  "$python" "$root/test/perf/bench_operators.py" --gpuc "$gpuc" --out "$out" "${measuring[@]}" || failed=1
+fi
+if [ -e "$out/results.json" ]; then
+  "$python" "$root/test/perf/make_page.py" "$out" "${page:-$out/benchmarks.md}" || failed=1
 fi
 exit $failed
