@@ -9,6 +9,8 @@
 
 namespace gpuc {
 
+/// Whether the library has instructions that most of gpuc's kernels don't use (wgmma), for these types.
+bool libraryCompetes(const MatmulProblem &problem, const Target &target);
 /// Only where the library has instructions that gpuc's kernels don't use (wgmma), 16-bit, and large enough to
 /// pay for the call.
 bool prefersLibrary(const MatmulProblem &problem, const Target &target);

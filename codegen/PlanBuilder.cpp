@@ -12,6 +12,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 using namespace mlir;
 
@@ -39,17 +40,74 @@ std::string onnxNodes(Location location) {
   return llvm::join(names, ", ");
 }
 
-LogicalResult selectVariants(func::FuncOp function, const Target &target, bool allowLibrary) {
+bool libraryCompetes(KernelOp kernel, const Target &target) {
+  if (kernel.getFamily() != "matmul")
+    return false;
+  auto library = libraryMatmul(kernel);
+  return library && libraryCompetes(library->problem, target);
+}
+
+bool prefersLibrary(KernelOp kernel, const Target &target) {
+  if (kernel.getFamily() != "matmul")
+    return false;
+  auto library = libraryMatmul(kernel);
+  return library && prefersLibrary(library->problem, target);
+}
+
+bool hasChoice(KernelOp kernel, const Target &target, bool allowLibrary) {
+  const KernelFamily *family = findFamily(kernel.getFamily());
+  return (family && family->candidates(kernel, target, 2).size() > 1) ||
+         (allowLibrary && libraryCompetes(kernel, target));
+}
+
+/// More configurations than any family has.
+constexpr unsigned kAllCandidates = 1024;
+
+/// Takes the tuned choice; false when there is none that this build of the family still knows.
+static bool applyTuned(KernelOp kernel, const KernelFamily &family, const Target &target, bool allowLibrary,
+                       const TuningSources &tuning) {
+  const TuningEntry *entry = tuning.find(tuningKey(kernel, target));
+  if (!entry)
+    return false;
+  Builder builder(kernel.getContext());
+  if (entry->library) {
+    if (!allowLibrary || !libraryCompetes(kernel, target))
+      return false;
+    kernel->setAttr(kLibraryAttr, builder.getBoolAttr(true));
+    return true;
+  }
+  for (DictionaryAttr candidate : family.candidates(kernel, target, kAllCandidates))
+    if (toText(candidate) == entry->config) {
+      kernel.setConfigAttr(candidate);
+      kernel->setAttr(kLibraryAttr, builder.getBoolAttr(false));
+      return true;
+    }
+  return false;
+}
+
+LogicalResult selectVariants(func::FuncOp function, const Target &target, bool allowLibrary,
+                             const TuningSources &tuning) {
   if (allowLibrary)
     splitProductsForLibrary(function, target);
+  std::set<std::string> missing;
   for (auto kernel : function.getOps<KernelOp>()) {
     const KernelFamily *family = findFamily(kernel.getFamily());
     if (!family)
       return kernel.emitError() << "no kernel family is named '" << kernel.getFamily() << "'";
+    if (!tuning.databases.empty() && applyTuned(kernel, *family, target, allowLibrary, tuning))
+      continue;
+    if (tuning.strict && hasChoice(kernel, target, allowLibrary)) {
+      std::string problem = tuningKey(kernel, target).problem;
+      if (missing.insert(problem).second)
+        kernel.emitError() << "no tuning database knows " << describeProblem(kernel) << " (problem " << problem
+                           << " of " << kernel.getFamily() << " on " << target.arch
+                           << "); run gpuc tune on the model, or leave --strict-tuning out";
+      continue;
+    }
     if (failed(family->select(kernel, target)))
       return failure();
   }
-  return success();
+  return success(missing.empty());
 }
 
 PlanBuilder::PlanBuilder(Plan &plan, std::shared_ptr<const void> owner, PlanBuilderOptions options)
@@ -250,7 +308,8 @@ struct PlanBuilder::Program {
     if (!builder.options.allowLibrary || kernel.getFamily() != "matmul")
       return false;
     auto library = libraryMatmul(kernel);
-    if (!library || !prefersLibrary(library->problem, target))
+    auto tuned = kernel->getAttrOfType<BoolAttr>(kLibraryAttr);
+    if (!library || !(tuned ? tuned.getValue() : prefersLibrary(library->problem, target)))
       return false;
     MatmulStep step;
     step.problem = library->problem;

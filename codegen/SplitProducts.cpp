@@ -30,7 +30,7 @@ double flopsOf(const MatmulProblem &p) {
 
 /// Seconds that the library is expected to gain; negative when it is slower.
 double libraryGain(const MatmulProblem &p, const Target &target) {
-  if (!target.hasWgmma || (p.dtypeA != DType::F16 && p.dtypeA != DType::BF16))
+  if (!libraryCompetes(p, target))
     return -1;
   double peak = target.fp16Tflops * 1e12, flops = flopsOf(p);
   if (p.batch == 1 && p.m > kOwnTileRows && p.m <= kFewRows && flops >= kFewRowsFlops)
@@ -138,6 +138,10 @@ void trySplit(KernelOp kernel, const Target &target) {
 }
 
 } // namespace
+
+bool libraryCompetes(const MatmulProblem &problem, const Target &target) {
+  return target.hasWgmma && (problem.dtypeA == DType::F16 || problem.dtypeA == DType::BF16);
+}
 
 bool prefersLibrary(const MatmulProblem &problem, const Target &target) {
   return libraryGain(problem, target) > 0;

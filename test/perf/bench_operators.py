@@ -20,6 +20,7 @@ import argparse
 import dataclasses
 import json
 import math
+import os
 import sys
 import tempfile
 from collections.abc import Callable
@@ -318,6 +319,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.6, help="of measuring, an operator")
     parser.add_argument("--with-library", action="store_true", help="let gpuc use cuBLASLt too")
     arguments = parser.parse_args()
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")  # that choosing cuBLASLt is experimental
     import gpuc_runtime
     import torch
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs/reference"
-VERBS = ["compile", "run", "bench", "inspect", "check", "devices"]
+VERBS = ["compile", "run", "bench", "tune", "inspect", "check", "devices"]
 NOTICE = "<!-- Written by tools/dev/generate_docs.py: change the code and run ./dev docs. -->\n"
 
 

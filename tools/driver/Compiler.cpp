@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The compiler driver: import, graph, kernels, memory, plan.
 #include "gpuc/Driver/Compiler.h"
-#include "Session.h"
-#include "gpuc/Codegen/PlanBuilder.h"
+#include "Compilation.h"
 #include "gpuc/Frontend/Importer.h"
 #include "gpuc/Frontend/OpRegistry.h"
-#include "gpuc/Passes/Passes.h"
-#include "gpuc/Runtime/Nvrtc.h"
-#include "gpuc/Support/File.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/Pass/PassManager.h"
-#include "llvm/Support/raw_ostream.h"
-#include <chrono>
 
 using namespace mlir;
 
@@ -28,192 +19,35 @@ std::optional<Phase> parsePhase(std::string_view text) {
   return std::nullopt;
 }
 
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double secondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+/// `import` makes the module in the compilation's context.
+template <typename Import>
+static Result<Compiled> compile(const CompileOptions &options, const std::string &modelName, Import import) {
+  auto start = Compilation::Clock::now();
+  Compilation compilation(options, modelName);
+  auto tuning = compilation.loadTuning();
+  if (!tuning)
+    return tuning.status();
+  GPUC_RETURN_IF_ERROR(compilation.runPasses(import(compilation.context()), start));
+  if (options.stopAfter == Phase::Plan) {
+    auto plan = compilation.buildPlan(*tuning);
+    if (!plan)
+      return plan.status();
+    compilation.result.plan = plan.take();
+  }
+  return std::move(compilation.result);
 }
-
-/// Large constants are elided: dumps are for reading.
-std::string printModule(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  OpPrintingFlags flags;
-  flags.elideLargeElementsAttrs(16);
-  flags.elideLargeResourceString(0);
-  module.print(os, flags);
-  return text;
-}
-
-/// What a compilation keeps alive: constants of the plan point into it.
-struct State {
-  State(const CompileOptions &options) : session(options.warn, options.remark) {}
-  Session session;
-  OwningOpRef<ModuleOp> module;
-};
-
-class Compilation {
-public:
-  Compilation(const CompileOptions &options, std::string modelName)
-      : options(options), modelName(std::move(modelName)), state(std::make_shared<State>(options)) {}
-
-  MLIRContext &context() { return state->session.context(); }
-
-  Result<Compiled> run(OwningOpRef<ModuleOp> imported, Clock::time_point start) {
-    if (!imported)
-      return state->session.error("the model could not be imported");
-    state->module = std::move(imported);
-    result.importSeconds = secondsSince(start);
-    GPUC_RETURN_IF_ERROR(finishPhase(Phase::Import));
-    if (options.stopAfter == Phase::Import)
-      return finish();
-    PipelineOptions pipeline;
-    pipeline.precision = options.precision;
-    auto passesStart = Clock::now();
-    for (auto [phase, build] :
-         {std::pair(Phase::Graph, &buildGraphPipeline), std::pair(Phase::Kernels, &buildKernelsPipeline),
-          std::pair(Phase::Memory, &buildMemoryPipeline)}) {
-      progress("phase " + std::string(name(phase)), 0, 1);
-      PassManager pm(&context());
-      build(pm, pipeline);
-      if (failed(pm.run(*state->module)))
-        return state->session.error("phase '" + std::string(name(phase)) + "' failed");
-      GPUC_RETURN_IF_ERROR(finishPhase(phase));
-      if (options.stopAfter == phase)
-        return finish();
-    }
-    result.passesSeconds = secondsSince(passesStart);
-    GPUC_RETURN_IF_ERROR(buildPlan());
-    if (options.compileCubins)
-      GPUC_RETURN_IF_ERROR(compileCubins());
-    return finish();
-  }
-
-private:
-  void progress(const std::string &what, size_t done, size_t total) {
-    if (options.progress)
-      options.progress(what, done, total);
-  }
-
-  Status finishPhase(Phase phase) {
-    bool last = phase == options.stopAfter;
-    if (options.dumpDir.empty() && !last)
-      return {};
-    std::string text = printModule(*state->module);
-    if (!options.dumpDir.empty()) {
-      GPUC_RETURN_IF_ERROR(createDirectories(options.dumpDir));
-      std::string file = std::to_string(int(phase)) + "-" + std::string(name(phase)) + ".mlir";
-      GPUC_RETURN_IF_ERROR(writeFileAtomically(joinPath(options.dumpDir, file), text));
-    }
-    if (last)
-      result.ir = std::move(text);
-    return {};
-  }
-
-  Result<Compiled> finish() { return std::move(result); }
-
-  Status buildPlan() {
-    auto start = Clock::now();
-    Plan &plan = result.plan;
-    plan.producer = "gpuc " GPUC_VERSION;
-    plan.modelName = modelName;
-    plan.buildOptions = options.buildOptions;
-    PlanBuilderOptions builderOptions;
-    builderOptions.allowLibrary = options.allowLibrary;
-    PlanBuilder builder(plan, state, builderOptions);
-    auto function = state->module->lookupSymbol<func::FuncOp>("main");
-    if (failed(builder.setSignature(function)))
-      return state->session.error("the signature could not be written");
-    for (size_t i = 0; i < options.targets.size(); ++i) {
-      const Target &target = *options.targets[i];
-      progress("emitting for " + std::string(target.arch), i, options.targets.size());
-      OwningOpRef<ModuleOp> copy = state->module->clone();
-      auto program = copy->lookupSymbol<func::FuncOp>("main");
-      if (failed(selectVariants(program, target, options.allowLibrary)) ||
-          failed(builder.addProgram(program, target, {std::string(target.arch)})))
-        return state->session.error("emission for " + std::string(target.arch) + " failed");
-      if (i == 0 && !options.dumpDir.empty())
-        GPUC_RETURN_IF_ERROR(
-            writeFileAtomically(joinPath(options.dumpDir, "4-variants.mlir"), printModule(*copy)));
-    }
-    if (!options.dumpDir.empty())
-      for (const PlanUnit &unit : plan.units)
-        GPUC_RETURN_IF_ERROR(writeFileAtomically(joinPath(options.dumpDir, unit.name), unit.text));
-    result.emitSeconds = secondsSince(start);
-    return {};
-  }
-
-  /// Every unit for every architecture whose program launches it.
-  Status compileCubins() {
-    auto start = Clock::now();
-    Plan &plan = result.plan;
-    auto nvrtc = Nvrtc::open(options.libraryDirs);
-    if (!nvrtc)
-      return nvrtc.status();
-    std::vector<UnitSource> units;
-    for (const PlanUnit &unit : plan.units)
-      units.push_back({unit.name, unit.text});
-    std::vector<SourceFile> headers;
-    for (const PlanHeader &header : plan.headers)
-      headers.push_back({header.path, header.text});
-    std::vector<Nvrtc::Job> jobs;
-    std::vector<uint32_t> unitOf;
-    for (const PlanProgram &program : plan.programs)
-      for (const std::string &arch : program.archs) {
-        std::vector<bool> seen(plan.units.size());
-        for (const PlanKernel &kernel : program.kernels)
-          if (!seen[kernel.unit]) {
-            seen[kernel.unit] = true;
-            jobs.push_back({&units[kernel.unit], arch});
-            unitOf.push_back(kernel.unit);
-          }
-      }
-    NvrtcOptions nvrtcOptions;
-    nvrtcOptions.keepPtx = options.keepPtx;
-    if (options.cacheDir != "-")
-      nvrtcOptions.cacheDir =
-          options.cacheDir.empty() ? joinPath(cacheDirectory(), "nvrtc") : options.cacheDir;
-    progress("compiling " + std::to_string(jobs.size()) + " kernels", 0, jobs.size());
-    auto compiled = (*nvrtc)->compileUnits(jobs, headers, nvrtcOptions, options.threads);
-    for (size_t i = 0; i < compiled.size(); ++i) {
-      if (!compiled[i])
-        return Status(StatusCode::Internal, "kernel '" + units[unitOf[i]].name + "' does not compile for " +
-                                                jobs[i].arch + ": " + compiled[i].status().message());
-      plan.cubins.push_back({unitOf[i], jobs[i].arch, SharedBytes(std::move(compiled[i]->cubin))});
-      if (options.keepPtx)
-        result.ptx.push_back(std::move(compiled[i]->ptx));
-    }
-    result.nvrtcSeconds = secondsSince(start);
-    return {};
-  }
-
-  const CompileOptions &options;
-  std::string modelName;
-  std::shared_ptr<State> state;
-  Compiled result;
-};
-
-std::string baseName(const std::string &path) {
-  size_t slash = path.find_last_of('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
-} // namespace
 
 Result<Compiled> compileModel(const std::string &path, const CompileOptions &options) {
-  auto start = Clock::now();
-  Compilation compilation(options, baseName(path));
-  return compilation.run(frontend::importModel(path, importOptions(options), compilation.context()), start);
+  return compile(options, baseName(path), [&](MLIRContext &context) {
+    return frontend::importModel(path, importOptions(options), context);
+  });
 }
 
 Result<Compiled> compileModelBytes(const void *data, size_t size, const std::string &modelName,
                                    const CompileOptions &options) {
-  auto start = Clock::now();
-  Compilation compilation(options, modelName);
-  return compilation.run(
-      frontend::importModelBytes(data, size, "", importOptions(options), compilation.context()), start);
+  return compile(options, modelName, [&](MLIRContext &context) {
+    return frontend::importModelBytes(data, size, "", importOptions(options), context);
+  });
 }
 
 Result<frontend::ModelSignature> modelSignature(const std::string &path) {

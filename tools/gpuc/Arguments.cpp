@@ -20,6 +20,15 @@ void BuildArguments::add(CLI::App &command, bool withTarget) {
   command.add_flag("--noTF32", noTf32, "keep fp32 products exact: no TF32 tensor cores");
   command.add_flag("--no-cublaslt", noCublasLt,
                    "leave no product to cuBLASLt: the plan then needs only the driver");
+  command
+      .add_option(
+          "--tuning-database", tuningDatabases,
+          "measured choices of kernel variants (gpuc tune), looked up before those that come with gpuc; "
+          "'-' for none")
+      ->delimiter(',')
+      ->type_name("FILE");
+  command.add_flag("--strict-tuning", strictTuning,
+                   "fail when a kernel with several variants is in no tuning database");
   command.add_option("--shapes", shapes, "input shapes, name:1x3x224x224[,name:…]")
       ->delimiter(',')
       ->type_name("LIST");
@@ -41,6 +50,8 @@ std::string BuildArguments::description() const {
   std::string text = fp16 ? "--fp16" : bf16 ? "--bf16" : noTf32 ? "--noTF32" : "";
   if (noCublasLt)
     text += text.empty() ? "--no-cublaslt" : " --no-cublaslt";
+  for (const std::string &file : tuningDatabases)
+    text += (text.empty() ? "--tuning-database=" : " --tuning-database=") + file;
   for (const std::string &s : shapes)
     text += (text.empty() ? "--shapes=" : " --shapes=") + s;
   return text;

@@ -16,6 +16,8 @@ struct BuildArguments {
   bool fp16 = false, bf16 = false, noTf32 = false, noCublasLt = false;
   std::vector<std::string> shapes; ///< "x:1x3x224x224"
   std::string cacheDir;
+  std::vector<std::string> tuningDatabases; ///< files, or "-": not even the one that comes with gpuc
+  bool strictTuning = false;
   unsigned threads = 0;
 
   void add(CLI::App &command, bool withTarget);

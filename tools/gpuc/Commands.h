@@ -16,6 +16,7 @@ using Action = std::function<int()>;
 void addCompile(CLI::App &app, Action &action);
 void addRun(CLI::App &app, Action &action);
 void addBench(CLI::App &app, Action &action);
+void addTune(CLI::App &app, Action &action);
 void addInspect(CLI::App &app, Action &action);
 void addCheck(CLI::App &app, Action &action);
 void addDevices(CLI::App &app, Action &action);

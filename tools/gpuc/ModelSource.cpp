@@ -32,6 +32,13 @@ Result<CompileOptions> compileOptions(const BuildArguments &build,
   options.cacheDir = build.cacheDir;
   options.threads = build.threads;
   options.allowLibrary = !build.noCublasLt;
+  for (const std::string &file : build.tuningDatabases) {
+    if (file == "-")
+      options.shippedTuning = false;
+    else
+      options.tuningDatabases.push_back(file);
+  }
+  options.strictTuning = build.strictTuning;
   options.buildOptions = build.description();
   if (!verbosity.quiet)
     options.warn = [](const std::string &message) { warn(message); };

@@ -32,6 +32,7 @@ int main(int argc, char **argv) {
   addCompile(app, action);
   addRun(app, action);
   addBench(app, action);
+  addTune(app, action);
   addInspect(app, action);
   addCheck(app, action);
   addDevices(app, action);

@@ -139,11 +139,23 @@ struct ConvolutionFamily final : KernelFamily {
       if (!choice)
         return kernel.emitError("no convolution variant takes ")
                << problem.batch << " x " << problem.rows << " x " << problem.cols << " x " << problem.depth;
-      list.append("variant", b.getStringAttr(choice->variant->name));
-      list.append("splits", b.getI64IntegerAttr(choice->splits));
+      list = toAttributes(*choice, b);
     }
     kernel.setConfigAttr(list.getDictionary(kernel.getContext()));
     return success();
+  }
+
+  std::vector<DictionaryAttr> candidates(KernelOp kernel, const Target &target,
+                                         unsigned limit) const override {
+    auto c = analyzeConvolution(kernel);
+    if (failed(c) || c->isEmpty() || c->isDepthwise())
+      return {};
+    Builder b(kernel.getContext());
+    std::vector<DictionaryAttr> list;
+    for (const TileChoice &choice :
+         rankTiles(tileProblem(kernel, *c, chooseRoles(*c, laneLimit(*c))), target, limit))
+      list.push_back(toAttributes(choice, b).getDictionary(kernel.getContext()));
+    return list;
   }
 
   FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &target) const override {
@@ -166,6 +178,12 @@ struct ConvolutionFamily final : KernelFamily {
   }
 
 private:
+  static NamedAttrList toAttributes(const TileChoice &choice, Builder &b) {
+    NamedAttrList list;
+    list.append("variant", b.getStringAttr(choice.variant->name));
+    list.append("splits", b.getI64IntegerAttr(choice.splits));
+    return list;
+  }
   static std::string outputText(const ConvAnalysis &c, const EmittedFunctor &epilogue, const Roles &roles) {
     return epilogue.text + llvm::formatv("using Output = ConvOutput<Geometry, Epilogue, {0}, {1}, {2}>;\n",
                                          roles.lanes, roles.pixelRows ? "true" : "false",

@@ -113,6 +113,20 @@ struct MatmulFamily final : KernelFamily {
     return success();
   }
 
+  std::vector<DictionaryAttr> candidates(KernelOp kernel, const Target &target,
+                                         unsigned limit) const override {
+    auto m = analyzeMatmul(kernel);
+    if (failed(m) || m->isEmpty())
+      return {};
+    std::vector<DictionaryAttr> list;
+    if (auto gemv = chooseGemv(*m, target))
+      list.push_back(toAttribute(*gemv, kernel.getContext()));
+    for (const TileChoice &choice : rankTiles(m->problem, target, limit))
+      if (list.size() < limit)
+        list.push_back(toAttribute({choice.variant->name.str(), choice.splits, 1, 1}, kernel.getContext()));
+    return list;
+  }
+
   FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &target) const override {
     auto m = analyzeMatmul(kernel);
     auto config = readConfig(kernel);

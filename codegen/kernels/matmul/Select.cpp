@@ -89,12 +89,12 @@ static double estimate(const TileVariant &v, const TileProblem &p, int splits, c
   return time;
 }
 
-std::optional<TileChoice> chooseTile(const TileProblem &problem, const Target &t) {
+std::vector<TileChoice> rankTiles(const TileProblem &problem, const Target &t, unsigned limit) {
   TileProblem p = problem; // an empty product chooses as the smallest one
   p.rows = std::max<int64_t>(p.rows, 1);
   p.cols = std::max<int64_t>(p.cols, 1);
   p.batch = std::max<int64_t>(p.batch, 1);
-  std::optional<TileChoice> best;
+  std::vector<TileChoice> choices;
   for (const TileVariant &v : tileVariants()) {
     if (!isLegal(v, p, t))
       continue;
@@ -107,12 +107,19 @@ std::optional<TileChoice> chooseTile(const TileProblem &problem, const Target &t
         if (int64_t(llvm::divideCeil(steps, each)) != splits)
           continue; // the last slice would be empty
       }
-      double us = estimate(v, p, splits, t);
-      if (!best || us < best->microseconds)
-        best = TileChoice{&v, splits, us};
+      choices.push_back({&v, splits, estimate(v, p, splits, t)});
     }
   }
-  return best;
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const TileChoice &a, const TileChoice &b) { return a.microseconds < b.microseconds; });
+  if (choices.size() > limit)
+    choices.resize(limit);
+  return choices;
+}
+
+std::optional<TileChoice> chooseTile(const TileProblem &problem, const Target &target) {
+  auto choices = rankTiles(problem, target, 1);
+  return choices.empty() ? std::nullopt : std::optional(choices.front());
 }
 
 } // namespace gpuc

@@ -54,6 +54,8 @@ struct TileChoice {
   double microseconds = 0; ///< estimate
 };
 
+/// Legal choices, cheapest first under the same model, at most `limit`.
+std::vector<TileChoice> rankTiles(const TileProblem &problem, const Target &target, unsigned limit);
 /// Cheapest legal variant under an analytic model; deterministic. Nothing when none is legal.
 std::optional<TileChoice> chooseTile(const TileProblem &problem, const Target &target);
 

@@ -3,6 +3,7 @@
 // one call of `addProgram` per target. Does not compile units (the driver does, in parallel).
 #pragma once
 #include "gpuc/Codegen/Family.h"
+#include "gpuc/Codegen/TuningDatabase.h"
 #include "gpuc/Plan/Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -12,9 +13,21 @@
 
 namespace gpuc {
 
-/// Lets every kernel's family choose a variant for the target, after splitting products for the library where
-/// that pays and is allowed. Emits errors.
-mlir::LogicalResult selectVariants(mlir::func::FuncOp function, const Target &target, bool allowLibrary);
+/// Gives every kernel its variant for the target, after splitting products for the library where that pays
+/// and is allowed: the tuned one where `tuning` has one, else what the family's cost model prefers. Emits
+/// errors.
+mlir::LogicalResult selectVariants(mlir::func::FuncOp function, const Target &target, bool allowLibrary,
+                                   const TuningSources &tuning = {});
+/// The kernel as a problem of the library, when it is one and the target's library does such problems well
+/// enough to compete.
+bool libraryCompetes(KernelOp kernel, const Target &target);
+/// Whether the cost model leaves the kernel to the library.
+bool prefersLibrary(KernelOp kernel, const Target &target);
+/// Whether there is anything to tune: several configurations, or the library as an alternative.
+bool hasChoice(KernelOp kernel, const Target &target, bool allowLibrary);
+/// Discardable boolean attribute of a kernel: whether the library computes it. Without it the cost model
+/// decides.
+inline constexpr llvm::StringLiteral kLibraryAttr = "gpuc.library";
 
 /// ONNX node names in a location, in order, each once, joined with ", ".
 std::string onnxNodes(mlir::Location location);

@@ -31,10 +31,13 @@ struct CompileOptions {
   bool compileCubins = true; ///< false: only sources; the runtime (or sim) compiles them
   bool keepPtx = false;
   bool allowLibrary = true; ///< products may be left to cuBLASLt; false: the plan needs only the driver
-  unsigned threads = 0;     ///< 0 = all of the machine
-  std::string cacheDir;     ///< of compiled units; empty = the user's cache, "-" = none
-  std::vector<std::string> libraryDirs; ///< searched for NVRTC first
-  std::string buildOptions;             ///< recorded in the plan
+  std::vector<std::string> tuningDatabases; ///< files of measured choices of variants, looked up in order
+  bool shippedTuning = true;                ///< look into the databases that come with gpuc last
+  bool strictTuning = false;                ///< fail when a kernel with a choice is in no database
+  unsigned threads = 0;                     ///< 0 = all of the machine
+  std::string cacheDir;                     ///< of compiled units; empty = the user's cache, "-" = none
+  std::vector<std::string> libraryDirs;     ///< searched for NVRTC first
+  std::string buildOptions;                 ///< recorded in the plan
   std::function<void(const std::string &)> warn;
   std::function<void(const std::string &)> remark; ///< optimisation remarks; null = not collected
   /// Called as work proceeds: what is done, how many of how many.

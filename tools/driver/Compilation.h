@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// One compilation, phase by phase: what compileModel does once and the tuner does many times from the memory
+// phase on.
+#pragma once
+#include "Session.h"
+#include "gpuc/Codegen/TuningDatabase.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <chrono>
+#include <memory>
+
+namespace gpuc {
+
+class Compilation {
+public:
+  using Clock = std::chrono::steady_clock;
+  /// `options` must outlive the compilation.
+  Compilation(const CompileOptions &options, std::string modelName);
+
+  mlir::MLIRContext &context() { return state->session.context(); }
+  /// The program, past the phase that ran last.
+  mlir::ModuleOp module() { return *state->module; }
+  /// Runs the passes up to the memory phase or to options.stopAfter, whichever comes first. `start` is when
+  /// the import began.
+  Status runPasses(mlir::OwningOpRef<mlir::ModuleOp> imported, Clock::time_point start);
+  /// Chooses variants for every target and emits; adds cubins when options.compileCubins. May be called again
+  /// with other choices. Dumps are written by the first call only.
+  Result<Plan> buildPlan(const TuningSources &tuning);
+  /// The measured choices that the options name; the compilation owns them. Errors: those of
+  /// TuningDatabase::load.
+  Result<TuningSources> loadTuning();
+  /// Everything but the plan: text of the last phase, PTX, times.
+  Compiled result;
+
+private:
+  /// What a compilation keeps alive: constants of the plan point into it.
+  struct State {
+    explicit State(const CompileOptions &options) : session(options.warn, options.remark) {}
+    Session session;
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+  };
+  void progress(const std::string &what, size_t done, size_t total) const;
+  Status finishPhase(Phase phase);
+  Status emitPrograms(Plan &plan, const TuningSources &tuning);
+  Status compileCubins(Plan &plan);
+
+  const CompileOptions &options;
+  std::string modelName;
+  std::shared_ptr<State> state;
+  std::vector<std::unique_ptr<TuningDatabase>> databases;
+  bool dumped = false;
+};
+
+/// The last part of a path.
+std::string baseName(const std::string &path);
+
+} // namespace gpuc
