@@ -171,6 +171,7 @@ public:
   Status encodeTensorMap(const TensorMapLayout &layout, DevicePtr base, void *out) override {
     if (major < 9)
       return unsupported(description() + " has no tensor maps, which need sm_90");
+    Current current(*driver, context->context); // the encoder looks at the device
     return cuda::encodeTensorMap(*driver, layout, base, out);
   }
   Result<EventHandle> createEvent() override {
