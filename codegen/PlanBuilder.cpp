@@ -145,14 +145,17 @@ uint32_t PlanBuilder::constantIndex(ElementsAttr value, Location location) {
     return known->second;
   ConstantBytes bytes = constantBytes(value);
   std::shared_ptr<const void> keeper = bytes.keepAlive ? std::shared_ptr<const void>(bytes.keepAlive) : owner;
-  // Equal bytes are stored once: targets have their own copies of folded constants.
-  std::string hash = toHex(sha256(bytes.bytes.data(), bytes.bytes.size()));
-  auto [at, isNew] = constantsByHash.try_emplace(hash, uint32_t(plan.constants.size()));
-  if (isNew)
-    plan.constants.push_back(
-        {onnxNodes(location), SharedBytes(bytes.bytes.data(), bytes.bytes.size(), keeper)});
-  constants[value] = at->second;
-  return at->second;
+  // Equal bytes are stored once: targets have their own copies of folded constants. Gigabytes are not hashed
+  // for that, only compared with what has the same size and the same first bytes.
+  std::string_view start(bytes.bytes.data(), std::min<size_t>(bytes.bytes.size(), 4096));
+  auto &alike = constantsByStart[{bytes.bytes.size(), toHex(sha256(start.data(), start.size()))}];
+  SharedBytes data(bytes.bytes.data(), bytes.bytes.size(), keeper);
+  for (uint32_t index : alike)
+    if (plan.constants[index].data.equals(data))
+      return constants[value] = index;
+  alike.push_back(uint32_t(plan.constants.size()));
+  plan.constants.push_back({onnxNodes(location), std::move(data)});
+  return constants[value] = alike.back();
 }
 
 /// The text without its banner comment, which names ONNX nodes: equal code under different nodes is one unit.

@@ -56,7 +56,8 @@ private:
   std::shared_ptr<const void> owner;
   PlanBuilderOptions options;
   llvm::DenseMap<mlir::Attribute, uint32_t> constants;
-  std::map<std::string, uint32_t> constantsByHash;
+  /// By size and hash of the first bytes.
+  std::map<std::pair<size_t, std::string>, std::vector<uint32_t>> constantsByStart;
   std::map<std::string, uint32_t> unitsByEntry;
 };
 
