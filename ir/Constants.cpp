@@ -152,8 +152,7 @@ ElementsAttr toElementsAttr(const HostTensor &tensor, MLIRContext *context) {
                    tensor.dtype() == DType::Bool ? bytes : bytes.take_front(bitWidth(tensor.dtype()) / 8));
   if (bytes.size() <= kDenseBytes)
     return toDense(type, tensor.dtype(), bytes);
-  auto copy = std::make_shared<std::vector<char>>(bytes.begin(), bytes.end());
-  return toElementsAttr(type, *copy, copy, "constant");
+  return toElementsAttr(type, bytes, std::make_shared<HostTensor>(tensor), "constant"); // shares the bytes
 }
 
 //===--- constants behind values

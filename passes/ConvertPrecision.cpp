@@ -3,6 +3,7 @@
 #include "analysis/Match.h"
 #include "gpuc/IR/OpClasses.h"
 #include "gpuc/Passes/Passes.h"
+#include "gpuc/Support/NarrowFloats.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 
@@ -107,17 +108,11 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
 
   /// Finite numbers beyond the type's range become its largest; infinities stay.
   Value narrowConstant(ElementsAttr constant, Location loc, OpBuilder &builder) {
-    HostTensor wide = toHostTensor(constant);
-    bool half = narrow.isF16();
-    HostTensor result(half ? DType::F16 : DType::BF16, wide.shape());
-    const float *from = wide.data<float>();
-    uint16_t *to = result.mutableData<uint16_t>();
-    for (int64_t i = 0; i < wide.size(); ++i) {
-      float v = from[i];
-      if (half && std::isfinite(v))
-        v = float(std::clamp(double(v), -kLargestHalf, kLargestHalf));
-      to[i] = half ? floatToHalf(v) : floatToBFloat(v);
-    }
+    auto type = cast<RankedTensorType>(constant.getShapedType());
+    ConstantBytes wide = constantBytes(constant);
+    HostTensor result(narrow.isF16() ? DType::F16 : DType::BF16, type.getShape().vec());
+    narrowFloats(result.dtype(), reinterpret_cast<const float *>(wide.bytes.data()),
+                 result.mutableData<uint16_t>(), size_t(result.size()), /*saturate=*/true);
     return ConstantOp::create(builder, loc, toElementsAttr(result, builder.getContext()));
   }
 

@@ -19,7 +19,8 @@ struct ConstantBytes {
 /// The bytes of a `dense` or `dense_resource` attribute (a splat is expanded).
 ConstantBytes constantBytes(mlir::ElementsAttr attr);
 HostTensor toHostTensor(mlir::ElementsAttr attr);
-/// A small or uniform tensor becomes `dense`, a larger one a `dense_resource` blob that copies the bytes.
+/// A small or uniform tensor becomes `dense`, a larger one a `dense_resource` blob that shares the tensor's
+/// bytes, which are no longer changed.
 mlir::ElementsAttr toElementsAttr(const HostTensor &tensor, mlir::MLIRContext *context);
 /// A blob over bytes that `owner` keeps alive (mmapped weights), without a copy; a small tensor is copied
 /// into `dense`.
