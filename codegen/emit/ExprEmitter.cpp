@@ -317,6 +317,8 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitOp(Operation *op, Value value, 
     return emitCast(cast, coords);
   if (auto constant = dyn_cast<ConstantOp>(op))
     return emitConstant(constant, coords);
+  if (auto statistics = dyn_cast<RowStatisticsOp>(op))
+    return emitRowStatistics(statistics, value, coords);
   llvm::SmallVector<Index> operandCoords;
   if (auto from = forwardSource.find(value); from != forwardSource.end() && op->getNumOperands() == 1)
     return operand(value, op->getOperand(0), coords);
@@ -327,6 +329,29 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitOp(Operation *op, Value value, 
     return result;
   fail(op, "'" + op->getName().getStringRef() + "' can't be computed element by element");
   return {"0"};
+}
+
+ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitRowStatistics(RowStatisticsOp op, Value value,
+                                                               ArrayRef<Index> coords) {
+  auto moments = dyn_cast<BlockArgument>(op.getMoments());
+  auto access = accesses.find(op.getMoments());
+  if (!moments || access == accesses.end()) {
+    fail(op, "the moments of row statistics must be an operand of the kernel");
+    return {"0"};
+  }
+  std::string member = value == op.getMean() ? ".mean" : ".scale";
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(op.getOperation())) + "|" + context.key(coords[0]);
+  if (auto known = rowStatistics.find(key); known != rowStatistics.end())
+    return {known->second.text + member, known->second.perLane};
+  int64_t parts = shapeOf(op.getMoments())[1];
+  Index at = offset(access->second, {coords[0], Index(0), Index(0)});
+  std::string call = "rowStatistics<" + std::to_string(parts) + (op.getCentered() ? ", true>(" : ", false>(") +
+                     access->second.pointer + " + (" + print(at) + "), " +
+                     realLiteral(Float32Type::get(op.getContext()), 1.0 / double(op.getExtent())) + ", " +
+                     realLiteral(Float32Type::get(op.getContext()), op.getEpsilon().convertToDouble()) + ")";
+  Scalar statistics = define("RowStatistics", call, at.lane != 0 || context.isPerLane(at), "rs");
+  rowStatistics[key] = statistics;
+  return {statistics.text + member, statistics.perLane};
 }
 
 /// The operand's value goes through its storage type when that is narrower than its compute type, so that a

@@ -129,6 +129,7 @@ private:
   std::string atomText(unsigned id);
   Scalar emitOp(mlir::Operation *op, mlir::Value value, llvm::ArrayRef<emit::Index> coords);
   Scalar emitConstant(ConstantOp op, llvm::ArrayRef<emit::Index> coords);
+  Scalar emitRowStatistics(RowStatisticsOp op, mlir::Value value, llvm::ArrayRef<emit::Index> coords);
   Scalar emitCast(CastOp op, llvm::ArrayRef<emit::Index> coords);
   /// The value is moved, not computed: it can be emitted `raw`.
   bool isMoved(mlir::Value value);
@@ -138,6 +139,7 @@ private:
   llvm::StringMap<Scalar> memo;
   llvm::StringMap<std::string> tableNames;
   llvm::StringMap<Scalar> conditions; ///< by text
+  llvm::StringMap<Scalar> rowStatistics; ///< variables, by op and row
   llvm::DenseMap<mlir::Value, BufferAccess> constantAccesses;
   std::vector<Scalar> guards;
   std::string guardKey;

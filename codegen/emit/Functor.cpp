@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Writes the prologue and epilogue structs of units.
 #include "gpuc/Codegen/Functor.h"
-#include "ExprEmitterImpl.h"
+#include "RowState.h"
 #include "UnitText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -140,10 +140,13 @@ FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const F
     e.bound[root] = {lanes > 1 ? name + "[lane]" : name + "[0]", keyOf(e, coords)};
     e.forward[root] = coords;
   }
+  bindRowState(e, kernel, roots[0], shape, coords);
   mapForward(e, kernel);
 
   std::string arrays, stores, assignments;
-  for (auto [i, yielded] : llvm::enumerate(kernel.getYield()->getOperands())) {
+  for (auto [i, result] : llvm::enumerate(kernel.getYield()->getOperands())) {
+    auto moments = result.getDefiningOp<RowMomentsOp>();
+    Value yielded = moments ? moments.getX() : result;
     auto at = e.forward.find(yielded);
     if (at == e.forward.end()) {
       e.fail(kernel,
@@ -152,6 +155,10 @@ FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const F
       return failure();
     }
     Coords yieldCoords = at->second;
+    if (moments) { // `acc` becomes the value whose moments are wanted
+      assignments += (lanes > 1 ? "acc[lane] = " : "acc[0] = ") + e.emit(yielded, yieldCoords).text + ";\n";
+      continue;
+    }
     BufferAccess access = resultAccess(kernel, i, "out" + std::to_string(i));
     auto stored = e.emitStored(yielded, yieldCoords);
     std::string array = "r" + std::to_string(i);
@@ -167,7 +174,7 @@ FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const F
     return failure();
   tables = e.tables;
   if (lanes == 1)
-    return indentLines(e.hoisted + stores, 4);
+    return indentLines(e.hoisted + stores + assignments, 4);
   return indentLines(e.hoisted + arrays, 4) + laneLoopText(lanes, e.laneBody + assignments, 4) +
          indentLines(stores, 4);
 }
@@ -196,6 +203,7 @@ FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResu
   auto arguments = reachedArguments(yields, rootResults);
   Members members(shape.name);
   auto names = addArguments(members, arguments);
+  std::string momentsMember;
   for (auto [i, yielded] : llvm::enumerate(yields)) {
     if (isPacked(elementTypeOf(yielded))) {
       kernel.emitError() << "a kernel with a root op can't write a result of type " << elementTypeOf(yielded)
@@ -205,10 +213,25 @@ FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResu
     EmittedArg arg;
     arg.kind = EmittedArg::Kind::Result;
     arg.index = unsigned(i);
-    members.add(storageTypeName(elementTypeOf(yielded)), "out" + std::to_string(i), arg);
+    std::string member =
+        members.add(storageTypeName(elementTypeOf(yielded)), "out" + std::to_string(i), arg);
+    if (yielded.getDefiningOp<RowMomentsOp>())
+      momentsMember = member;
   }
+  RowMomentsOp moments = yieldedMoments(kernel);
+  bool rows = !rowStatisticsOf(kernel).empty();
   EmittedFunctor functor;
   std::string methods, tables;
+  if (moments)
+    methods += momentsText(moments, shape, momentsMember);
+  if (rows) {
+    auto text = rowStateText(kernel, rootResults[0], shape, arguments, names, groupCoords);
+    if (failed(text))
+      return failure();
+    methods += *text;
+  }
+  functor.hasRows = rows;
+  functor.hasMoments = bool(moments);
   for (unsigned lanes : {shape.lanes, 1u}) {
     std::string own;
     auto body = storeBody(kernel, rootResults, shape, lanes, arguments, names, own);
@@ -218,9 +241,10 @@ FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResu
       tables = own;
     methods += "  GPUC_DEVICE void store(";
     for (auto [i, root] : llvm::enumerate(rootResults))
-      methods += (i ? ", " : "") + ("const " + computeTypeName(elementTypeOf(root))) + " (&acc" +
+      methods += (i ? ", " : "") + std::string(moments ? "" : "const ") +
+                 computeTypeName(elementTypeOf(root)) + " (&acc" +
                  (rootResults.size() == 1 ? "" : std::to_string(i)) + ")[" + std::to_string(lanes) + "]";
-    methods += coordinateParameters(shape) + ") const {\n" + *body + "  }\n";
+    methods += (rows ? ", const Row &row" : "") + coordinateParameters(shape) + ") const {\n" + *body + "  }\n";
     if (shape.lanes == 1)
       break;
   }

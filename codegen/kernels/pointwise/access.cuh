@@ -3,6 +3,7 @@
 // prove alignment, single elements otherwise. A guard that is false reads nothing and gives zeros.
 #pragma once
 #include "common/math.cuh"
+#include "common/rows.cuh"
 #include "common/storage_types.cuh"
 #include "common/types.cuh"
 

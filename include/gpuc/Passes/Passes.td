@@ -103,6 +103,17 @@ def ElideConcats : Pass<"gpuc-elide-concats", "::mlir::func::FuncOp"> {
     16-byte boundary; the others become kernels that copy.
   }];
 }
+def FoldNormalization : Pass<"gpuc-fold-normalization", "::mlir::func::FuncOp"> {
+  let summary = "folds layer norms and RMS norms into the products around them";
+  let description = [{
+    For a norm kernel between products: the producer also yields `row_moments`, products that read the norm multiply the
+    un-normalised rows by weights with the scale folded in and finish with `row_statistics` in their epilogue, epilogues that add the
+    norm apply it there (docs/adr/0006). Only kernels marked `gpuc.row_state` take part: code generation marks those whose chosen
+    variant can write moments and keep statistics per row. Refuses, keeping the norm as it is: a norm with other ops in its kernel, over
+    more than the last axis, or with scale or bias that are no constants; a producer that is no product or has another layout; any
+    reader that is no product or reads the norm otherwise. The marks are removed.
+  }];
+}
 
 //===--- memory: one arena ----------------------------------------------------------------------------------------===//
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Row statistics and row moments in epilogues.
+#include "RowState.h"
+#include "UnitText.h"
+
+using namespace mlir;
+
+namespace gpuc {
+using emit::Index;
+using Coords = ExprEmitter::Impl::Coords;
+
+SmallVector<RowStatisticsOp> rowStatisticsOf(KernelOp kernel) {
+  auto ops = kernel.getBody().front().getOps<RowStatisticsOp>();
+  return SmallVector<RowStatisticsOp>(ops.begin(), ops.end());
+}
+
+RowMomentsOp yieldedMoments(KernelOp kernel, unsigned *result) {
+  for (auto [i, value] : llvm::enumerate(kernel.getYield()->getOperands()))
+    if (auto moments = value.getDefiningOp<RowMomentsOp>()) {
+      if (result)
+        *result = unsigned(i);
+      return moments;
+    }
+  return {};
+}
+
+Coords rowCoords(ExprEmitter::Impl &e, Value root, const FunctorShape &shape, ArrayRef<Index> coords) {
+  auto extents = shapeOf(root);
+  SmallVector<Index> outer;
+  SmallVector<int64_t> outerShape;
+  for (auto [axis, extent] : llvm::enumerate(extents))
+    if (!llvm::is_contained(shape.groups[shape.laneGroup], unsigned(axis))) {
+      outer.push_back(coords[axis]);
+      outerShape.push_back(extent);
+    }
+  return {e.context.linearize(outer, outerShape), Index(0)};
+}
+
+void bindRowState(ExprEmitter::Impl &e, KernelOp kernel, Value root, const FunctorShape &shape,
+                  ArrayRef<Index> coords) {
+  std::string key;
+  for (const Index &c : rowCoords(e, root, shape, coords))
+    key += e.context.key(c) + "|";
+  for (auto [i, op] : llvm::enumerate(rowStatisticsOf(kernel))) {
+    e.bound[op.getMean()] = {"row.mean" + std::to_string(i), key};
+    e.bound[op.getScale()] = {"row.scale" + std::to_string(i), key};
+  }
+}
+
+/// "i32 g0, i32 g2": the coordinates of the groups outside the lane group.
+static std::string rowParameters(const FunctorShape &shape, bool types) {
+  std::string s;
+  for (size_t g = 0; g < shape.groups.size(); ++g)
+    if (g != shape.laneGroup)
+      s += (s.empty() ? "" : ", ") + (types ? shape.indexType + " " : "") + "g" + std::to_string(g);
+  return s;
+}
+
+FailureOr<std::string>
+rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<BlockArgument> arguments,
+             ArrayRef<std::string> names,
+             llvm::function_ref<Coords(ExprEmitter::Impl &, Value, const FunctorShape &)> groupCoords) {
+  ExprEmitter emitter(kernel, 1, shape.indexType);
+  auto &e = emitter.internals();
+  for (auto [argument, name] : llvm::zip_equal(arguments, names))
+    emitter.setAccess(argument, argumentAccess(kernel, argument, name));
+  Coords at = rowCoords(e, root, shape, groupCoords(e, root, shape));
+  std::string members, values;
+  for (auto [i, op] : llvm::enumerate(rowStatisticsOf(kernel))) {
+    std::string n = std::to_string(i);
+    members += (i ? ", " : "") + ("mean" + n + ", scale" + n);
+    for (Value result : op.getResults())
+      values += (values.empty() ? "" : ", ") + e.emit(result, at).text;
+  }
+  if (e.failed)
+    return failure();
+  return "  struct Row {\n    float " + members + ";\n  };\n  GPUC_DEVICE Row row(" + rowParameters(shape, true) +
+         ") const {\n" + indentLines(e.hoisted + "return {" + values + "};\n", 4) + "  }\n";
+}
+
+std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, StringRef out) {
+  auto extents = shapeOf(moments.getY());
+  auto rows = shapeOf(moments.getX()).drop_back();
+  std::string row; // the groups outside the lanes, collapsed
+  for (size_t g = 0; g < shape.groups.size(); ++g) {
+    if (g == shape.laneGroup)
+      continue;
+    int64_t count = 1;
+    for (unsigned axis : shape.groups[g])
+      count *= rows[axis];
+    row = row.empty() ? "g" + std::to_string(g)
+                      : "(" + row + " * " + std::to_string(count) + " + g" + std::to_string(g) + ")";
+  }
+  if (row.empty())
+    row = "0";
+  std::string parameters = rowParameters(shape, true);
+  return "  static constexpr int kMomentColumns = " + std::to_string(int64_t(moments.getColumns())) +
+         ";\n  /// Of the columns [part * kMomentColumns, …) of a row.\n  GPUC_DEVICE void storeMoments(" + parameters +
+         (parameters.empty() ? "" : ", ") + shape.indexType + " part, float sum, float squares) const {\n" +
+         "    f32 pair[2] = {sum, squares};\n    stLanes<2>(" + out.str() + " + (" + row + " * " +
+         std::to_string(extents[1]) + " + part) * 2, pair);\n  }\n";
+}
+
+} // namespace gpuc
