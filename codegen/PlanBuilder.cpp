@@ -7,6 +7,7 @@
 #include "gpuc/IR/Storage.h"
 #include "gpuc/IR/Types.h"
 #include "gpuc/Passes/Memory.h"
+#include "gpuc/Passes/RowState.h"
 #include "gpuc/Support/Hash.h"
 #include "kernels/matmul/Matmul.h"
 #include "llvm/ADT/SetVector.h"
@@ -108,6 +109,21 @@ LogicalResult selectVariants(func::FuncOp function, const Target &target, bool a
       return failure();
   }
   return success(missing.empty());
+}
+
+bool markRowState(func::FuncOp function, const Target &target) {
+  bool any = false;
+  for (auto kernel : function.getOps<KernelOp>()) {
+    const KernelFamily *family = findFamily(kernel.getFamily());
+    if (!family || kernel.getFamily() != "matmul" || failed(family->select(kernel, target)))
+      continue;
+    if (family->takesRowState(kernel)) {
+      kernel->setAttr(kRowStateAttr, UnitAttr::get(kernel.getContext()));
+      any = true;
+    }
+    kernel.removeConfigAttr();
+  }
+  return any;
 }
 
 PlanBuilder::PlanBuilder(Plan &plan, std::shared_ptr<const void> owner, PlanBuilderOptions options)

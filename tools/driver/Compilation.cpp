@@ -78,6 +78,9 @@ Status Compilation::runPasses(OwningOpRef<ModuleOp> imported, Clock::time_point 
     GPUC_RETURN_IF_ERROR(finishPhase(phase));
     if (options.stopAfter == phase)
       return {};
+    if (phase == Phase::Kernels &&
+        llvm::any_of(options.targets, [](const Target *target) { return target->hasWgmma; }))
+      state->kernels = state->module->clone();
   }
   result.passesSeconds = secondsSince(passesStart);
   return {};
@@ -109,6 +112,21 @@ Result<Plan> Compilation::buildPlan(const TuningSources &tuning) {
   return plan;
 }
 
+OwningOpRef<ModuleOp> Compilation::programOf(const Target &target) {
+  if (target.hasWgmma && state->kernels) {
+    OwningOpRef<ModuleOp> copy = state->kernels->clone();
+    if (markRowState(copy->lookupSymbol<func::FuncOp>("main"), target)) {
+      PassManager pm(&context());
+      pm.addNestedPass<func::FuncOp>(createFoldNormalization());
+      PipelineOptions pipeline;
+      pipeline.precision = options.precision;
+      buildMemoryPipeline(pm, pipeline);
+      return succeeded(pm.run(*copy)) ? std::move(copy) : nullptr;
+    }
+  }
+  return state->module->clone();
+}
+
 Status Compilation::emitPrograms(Plan &plan, const TuningSources &tuning) {
   plan.producer = "gpuc " GPUC_VERSION;
   plan.modelName = modelName;
@@ -123,7 +141,9 @@ Status Compilation::emitPrograms(Plan &plan, const TuningSources &tuning) {
   for (size_t i = 0; i < options.targets.size(); ++i) {
     const Target &target = *options.targets[i];
     progress("emitting for " + std::string(target.arch), i, options.targets.size());
-    OwningOpRef<ModuleOp> copy = state->module->clone();
+    OwningOpRef<ModuleOp> copy = programOf(target);
+    if (!copy)
+      return state->session.error("the program for " + std::string(target.arch) + " could not be made");
     auto program = copy->lookupSymbol<func::FuncOp>("main");
     if (failed(selectVariants(program, target, options.allowLibrary, tuning)) ||
         failed(builder.addProgram(program, target, {std::string(target.arch)})))

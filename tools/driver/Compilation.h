@@ -38,9 +38,14 @@ private:
     explicit State(const CompileOptions &options) : session(options.warn, options.remark) {}
     Session session;
     mlir::OwningOpRef<mlir::ModuleOp> module;
+    /// A copy from before the memory phase, for targets that fold normalisations.
+    mlir::OwningOpRef<mlir::ModuleOp> kernels;
   };
   void progress(const std::string &what, size_t done, size_t total) const;
   Status finishPhase(Phase phase);
+  /// A copy of the program past the memory phase. Where the target's kernels can take normalisations in, it is
+  /// made anew with them folded. Null after an error.
+  mlir::OwningOpRef<mlir::ModuleOp> programOf(const Target &target);
   Status emitPrograms(Plan &plan, const TuningSources &tuning);
   Status compileCubins(Plan &plan);
 

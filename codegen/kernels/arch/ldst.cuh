@@ -87,4 +87,35 @@ template <int N> GPUC_DEVICE void stBytes(void *to, const void *from) {
     st1(to, *static_cast<const u8 *>(from));
 }
 
+/// The same value, which the compiler takes for unknown: keeps it from computing an address anew at every use.
+GPUC_DEVICE u32 opaque(u32 v) {
+  asm volatile("mov.u32 %0, %0;" : "+r"(v));
+  return v;
+}
+/// ld.shared, st.shared of floats at a shared address.
+GPUC_DEVICE void ldSharedF32x4(u32 address, float &x, float &y, float &z, float &w) {
+  asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3}, [%4];" : "=f"(x), "=f"(y), "=f"(z), "=f"(w) : "r"(address) : "memory");
+}
+GPUC_DEVICE void ldSharedF32x2(u32 address, float &x, float &y) {
+  asm volatile("ld.shared.v2.f32 {%0,%1}, [%2];" : "=f"(x), "=f"(y) : "r"(address) : "memory");
+}
+GPUC_DEVICE void ldSharedF32x1(u32 address, float &x) {
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(address) : "memory");
+}
+GPUC_DEVICE void ldSharedU32x4(u32 address, u32 &x, u32 &y, u32 &z, u32 &w) {
+  asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(x), "=r"(y), "=r"(z), "=r"(w) : "r"(address) : "memory");
+}
+GPUC_DEVICE void stSharedF32x4(u32 address, float x, float y, float z, float w) {
+  asm volatile("st.shared.v4.f32 [%0], {%1,%2,%3,%4};" ::"r"(address), "f"(x), "f"(y), "f"(z), "f"(w) : "memory");
+}
+GPUC_DEVICE void stSharedF32x2(u32 address, float x, float y) {
+  asm volatile("st.shared.v2.f32 [%0], {%1,%2};" ::"r"(address), "f"(x), "f"(y) : "memory");
+}
+GPUC_DEVICE void stSharedF32x1(u32 address, float x) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(address), "f"(x) : "memory");
+}
+GPUC_DEVICE void stSharedU32x4(u32 address, u32 x, u32 y, u32 z, u32 w) {
+  asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(address), "r"(x), "r"(y), "r"(z), "r"(w) : "memory");
+}
+
 } // namespace gpuc::arch

@@ -29,6 +29,10 @@ bool hasChoice(KernelOp kernel, const Target &target, bool allowLibrary);
 /// decides.
 inline constexpr llvm::StringLiteral kLibraryAttr = "gpuc.library";
 
+/// Marks the kernels of a program before the memory phase whose variants for the target take row state
+/// (gpuc.row_state, Passes/RowState.h), for FoldNormalization. True when there is one.
+bool markRowState(mlir::func::FuncOp function, const Target &target);
+
 /// ONNX node names in a location, in order, each once, joined with ", ".
 std::string onnxNodes(mlir::Location location);
 
