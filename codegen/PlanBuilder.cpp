@@ -100,8 +100,8 @@ LogicalResult selectVariants(func::FuncOp function, const Target &target, bool a
     if (tuning.strict && hasChoice(kernel, target, allowLibrary)) {
       std::string problem = tuningKey(kernel, target).problem;
       if (missing.insert(problem).second)
-        kernel.emitError() << "no tuning database knows " << describeProblem(kernel) << " (problem " << problem
-                           << " of " << kernel.getFamily() << " on " << target.arch
+        kernel.emitError() << "no tuning database knows " << describeProblem(kernel) << " (problem "
+                           << problem << " of " << kernel.getFamily() << " on " << target.arch
                            << "); run gpuc tune on the model, or leave --strict-tuning out";
       continue;
     }

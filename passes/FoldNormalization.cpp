@@ -75,7 +75,8 @@ std::optional<Norm> matchNorm(KernelOp kernel) {
   return norm;
 }
 
-/// `value` has the rows and columns of `root`, element for element, and comes from it by pointwise ops and reshapes.
+/// `value` has the rows and columns of `root`, element for element, and comes from it by pointwise ops and
+/// reshapes.
 bool followsRows(Value value, Value root) {
   if (value == root)
     return true;
@@ -144,7 +145,9 @@ HostTensor toFloat(Value constant) {
 struct RegionBuilder {
   OpBuilder builder;
   Location loc;
-  Value binary(BinaryKind kind, Value x, Value y) { return BinaryOp::create(builder, loc, kind, x, y).getZ(); }
+  Value binary(BinaryKind kind, Value x, Value y) {
+    return BinaryOp::create(builder, loc, kind, x, y).getZ();
+  }
   Value cast(Value v, Type element) {
     if (elementTypeOf(v) == element)
       return v;
@@ -209,8 +212,8 @@ SmallVector<Operation *> epilogueOf(KernelOp kernel, Operation *root) {
   return ops;
 }
 
-/// Recomputes the epilogue in f32 from the values in `mapping` on, with `applied` for the uses that it knows; what
-/// the region yields is cast back.
+/// Recomputes the epilogue in f32 from the values in `mapping` on, with `applied` for the uses that it knows;
+/// what the region yields is cast back.
 void widenEpilogue(KernelOp kernel, ArrayRef<Operation *> epilogue, IRMapping &mapping,
                    llvm::function_ref<Value(OpOperand &)> applied, RegionBuilder &b) {
   for (Operation *op : epilogue) {
@@ -250,7 +253,8 @@ void rewrite(Reading &reading, Norm norm, Value moments) {
   kernel.getInputsMutable()[reading.argument.getArgNumber()].set(norm.x);
   OpBuilder outside(kernel);
   auto constant = [&](const HostTensor &tensor) -> Value {
-    return ConstantOp::create(outside, norm.kernel.getLoc(), toElementsAttr(tensor, kernel.getContext())).getY();
+    return ConstantOp::create(outside, norm.kernel.getLoc(), toElementsAttr(tensor, kernel.getContext()))
+        .getY();
   };
   RegionBuilder b{OpBuilder(kernel.getContext()), norm.kernel.getLoc()};
   b.builder.setInsertionPointAfter(root);

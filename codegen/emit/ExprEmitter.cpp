@@ -340,13 +340,15 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitRowStatistics(RowStatisticsOp o
     return {"0"};
   }
   std::string member = value == op.getMean() ? ".mean" : ".scale";
-  std::string key = std::to_string(reinterpret_cast<uintptr_t>(op.getOperation())) + "|" + context.key(coords[0]);
+  std::string key =
+      std::to_string(reinterpret_cast<uintptr_t>(op.getOperation())) + "|" + context.key(coords[0]);
   if (auto known = rowStatistics.find(key); known != rowStatistics.end())
     return {known->second.text + member, known->second.perLane};
   int64_t parts = shapeOf(op.getMoments())[1];
   Index at = offset(access->second, {coords[0], Index(0), Index(0)});
-  std::string call = "rowStatistics<" + std::to_string(parts) + (op.getCentered() ? ", true>(" : ", false>(") +
-                     access->second.pointer + " + (" + print(at) + "), " +
+  std::string call = "rowStatistics<" + std::to_string(parts) +
+                     (op.getCentered() ? ", true>(" : ", false>(") + access->second.pointer + " + (" +
+                     print(at) + "), " +
                      realLiteral(Float32Type::get(op.getContext()), 1.0 / double(op.getExtent())) + ", " +
                      realLiteral(Float32Type::get(op.getContext()), op.getEpsilon().convertToDouble()) + ")";
   Scalar statistics = define("RowStatistics", call, at.lane != 0 || context.isPerLane(at), "rs");

@@ -138,7 +138,7 @@ private:
   llvm::DenseMap<unsigned, std::string> atomTexts;
   llvm::StringMap<Scalar> memo;
   llvm::StringMap<std::string> tableNames;
-  llvm::StringMap<Scalar> conditions; ///< by text
+  llvm::StringMap<Scalar> conditions;    ///< by text
   llvm::StringMap<Scalar> rowStatistics; ///< variables, by op and row
   llvm::DenseMap<mlir::Value, BufferAccess> constantAccesses;
   std::vector<Scalar> guards;

@@ -213,8 +213,7 @@ FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResu
     EmittedArg arg;
     arg.kind = EmittedArg::Kind::Result;
     arg.index = unsigned(i);
-    std::string member =
-        members.add(storageTypeName(elementTypeOf(yielded)), "out" + std::to_string(i), arg);
+    std::string member = members.add(storageTypeName(elementTypeOf(yielded)), "out" + std::to_string(i), arg);
     if (yielded.getDefiningOp<RowMomentsOp>())
       momentsMember = member;
   }
@@ -244,7 +243,8 @@ FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResu
       methods += (i ? ", " : "") + std::string(moments ? "" : "const ") +
                  computeTypeName(elementTypeOf(root)) + " (&acc" +
                  (rootResults.size() == 1 ? "" : std::to_string(i)) + ")[" + std::to_string(lanes) + "]";
-    methods += (rows ? ", const Row &row" : "") + coordinateParameters(shape) + ") const {\n" + *body + "  }\n";
+    methods +=
+        (rows ? ", const Row &row" : "") + coordinateParameters(shape) + ") const {\n" + *body + "  }\n";
     if (shape.lanes == 1)
       break;
   }

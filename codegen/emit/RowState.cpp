@@ -74,8 +74,9 @@ rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<Bl
   }
   if (e.failed)
     return failure();
-  return "  struct Row {\n    float " + members + ";\n  };\n  GPUC_DEVICE Row row(" + rowParameters(shape, true) +
-         ") const {\n" + indentLines(e.hoisted + "return {" + values + "};\n", 4) + "  }\n";
+  return "  struct Row {\n    float " + members + ";\n  };\n  GPUC_DEVICE Row row(" +
+         rowParameters(shape, true) + ") const {\n" +
+         indentLines(e.hoisted + "return {" + values + "};\n", 4) + "  }\n";
 }
 
 std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, StringRef out) {
@@ -95,9 +96,10 @@ std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, StringR
     row = "0";
   std::string parameters = rowParameters(shape, true);
   return "  static constexpr int kMomentColumns = " + std::to_string(int64_t(moments.getColumns())) +
-         ";\n  /// Of the columns [part * kMomentColumns, …) of a row.\n  GPUC_DEVICE void storeMoments(" + parameters +
-         (parameters.empty() ? "" : ", ") + shape.indexType + " part, float sum, float squares) const {\n" +
-         "    f32 pair[2] = {sum, squares};\n    stLanes<2>(" + out.str() + " + (" + row + " * " +
+         ";\n  /// Of the columns [part * kMomentColumns, …) of a row.\n  GPUC_DEVICE void storeMoments(" +
+         parameters + (parameters.empty() ? "" : ", ") + shape.indexType +
+         " part, float sum, float squares) const {\n" +
+         "    float pair[2] = {sum, squares};\n    stLanes<2>(" + out.str() + " + (" + row + " * " +
          std::to_string(extents[1]) + " + part) * 2, pair);\n  }\n";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What an epilogue computes once per row instead of once per run of lanes, and the moments that it leaves to the
-// kernel body (docs/adr/0006).
+// What an epilogue computes once per row instead of once per run of lanes, and the moments that it leaves to
+// the kernel body (docs/adr/0006).
 #pragma once
 #include "ExprEmitterImpl.h"
 #include "gpuc/Codegen/Functor.h"
@@ -12,20 +12,20 @@ llvm::SmallVector<RowStatisticsOp> rowStatisticsOf(KernelOp kernel);
 /// The yielded gpuc.row_moments and the number of the result; null when there is none.
 RowMomentsOp yieldedMoments(KernelOp kernel, unsigned *result = nullptr);
 
-/// The coordinates (row, 0) of row statistics at the coordinates of the root's result: its axes outside the lane
-/// group, collapsed.
+/// The coordinates (row, 0) of row statistics at the coordinates of the root's result: its axes outside the
+/// lane group, collapsed.
 ExprEmitter::Impl::Coords rowCoords(ExprEmitter::Impl &e, mlir::Value root, const FunctorShape &shape,
                                     llvm::ArrayRef<emit::Index> coords);
 /// Binds the results of all row statistics to members of a variable `row` (of the struct below).
 void bindRowState(ExprEmitter::Impl &e, KernelOp kernel, mlir::Value root, const FunctorShape &shape,
                   llvm::ArrayRef<emit::Index> coords);
-/// "struct Row {…};" and the method that fills it; `arguments` with their member names are what the functor can read.
-mlir::FailureOr<std::string> rowStateText(KernelOp kernel, mlir::Value root, const FunctorShape &shape,
-                                          llvm::ArrayRef<mlir::BlockArgument> arguments,
-                                          llvm::ArrayRef<std::string> names,
-                                          llvm::function_ref<ExprEmitter::Impl::Coords(
-                                              ExprEmitter::Impl &, mlir::Value, const FunctorShape &)>
-                                              groupCoords);
+/// "struct Row {…};" and the method that fills it; `arguments` with their member names are what the functor
+/// can read.
+mlir::FailureOr<std::string> rowStateText(
+    KernelOp kernel, mlir::Value root, const FunctorShape &shape,
+    llvm::ArrayRef<mlir::BlockArgument> arguments, llvm::ArrayRef<std::string> names,
+    llvm::function_ref<ExprEmitter::Impl::Coords(ExprEmitter::Impl &, mlir::Value, const FunctorShape &)>
+        groupCoords);
 /// The constant and the method that store moments; `out` is the member that points to them.
 std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, llvm::StringRef out);
 

@@ -43,8 +43,8 @@ private:
   };
   void progress(const std::string &what, size_t done, size_t total) const;
   Status finishPhase(Phase phase);
-  /// A copy of the program past the memory phase. Where the target's kernels can take normalisations in, it is
-  /// made anew with them folded. Null after an error.
+  /// A copy of the program past the memory phase. Where the target's kernels can take normalisations in, it
+  /// is made anew with them folded. Null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> programOf(const Target &target);
   Status emitPrograms(Plan &plan, const TuningSources &tuning);
   Status compileCubins(Plan &plan);

@@ -12,9 +12,9 @@ struct RowStatistics {
 /// `moments` points to the row's kParts pairs (sum, sum of squares), which are added in order; 8-byte aligned,
 /// 16-byte aligned when kParts is even. `inverseExtent` is 1 / (elements of the row).
 template <int kParts, bool kCentered>
-GPUC_DEVICE RowStatistics rowStatistics(const f32 *moments, float inverseExtent, float epsilon) {
+GPUC_DEVICE RowStatistics rowStatistics(const float *moments, float inverseExtent, float epsilon) {
   constexpr int kWidth = kParts % 2 == 0 ? 4 : 2;
-  Vec<f32, kWidth> part[kParts * 2 / kWidth]; // all requested before the first is used
+  Vec<float, kWidth> part[kParts * 2 / kWidth]; // all requested before the first is used
 #pragma unroll
   for (int i = 0; i < kParts * 2 / kWidth; ++i)
     part[i] = ldVec<kWidth>(moments + i * kWidth);

@@ -16,8 +16,8 @@ struct EmittedFunctor {
   std::string parameters;
   std::string construct; ///< expression that makes it inside the entry: "Epilogue{epilogueIn2, epilogueOut0}"
   std::vector<EmittedArg> args; ///< bindings of `parameters`, in order
-  bool hasRows = false;    ///< there are `Row` and `row`, and `store` takes a Row (emitEpilogue)
-  bool hasMoments = false; ///< there are `kMomentColumns` and `storeMoments` (emitEpilogue)
+  bool hasRows = false;         ///< there are `Row` and `row`, and `store` takes a Row (emitEpilogue)
+  bool hasMoments = false;      ///< there are `kMomentColumns` and `storeMoments` (emitEpilogue)
 };
 
 /// How a kernel's parameters reach its operand and result buffers: element type, strides, alignment.
@@ -48,8 +48,10 @@ struct FunctorShape {
 /// With gpuc.row_statistics in the region there are besides
 ///   struct Row; GPUC_DEVICE Row row(I g…) const;   // g without the lane group: computed once per row
 /// and `store` takes `const Row &row` after the arrays. With a yielded gpuc.row_moments there are
-///   static constexpr int kMomentColumns; GPUC_DEVICE void storeMoments(I g…, I part, float sum, float squares) const;
-/// and `store` leaves in `acc` the values whose sums and sums of squares the kernel body passes to storeMoments.
+///   static constexpr int kMomentColumns; GPUC_DEVICE void storeMoments(I g…, I part, float sum, float
+///   squares) const;
+/// and `store` leaves in `acc` the values whose sums and sums of squares the kernel body passes to
+/// storeMoments.
 mlir::FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, llvm::ArrayRef<mlir::Value> rootResults,
                                              const FunctorShape &shape);
 /// The value of a root's operand, computed from block arguments by pointwise and movement ops:
