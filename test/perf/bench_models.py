@@ -5,9 +5,9 @@
     bench_models.py --gpuc build/bin/gpuc --library build/lib/libgpuc.so --exported DIR --out DIR [--ort-site DIR]
                     [--networks resnet50,gpt2] [--batches 1,32]
 
-One process per network holds it in every way (peers.py; gpuc through libgpuc.so), on one stream, with inputs and outputs
-on the device, and compares each output with torch in fp32 without TF32. All processes prepare side by side; then each
-times its batches alone (interleave.py), while the others sleep.
+One process per network and batch holds it in every way (peers.py; gpuc through libgpuc.so), on one stream, with inputs
+and outputs on the device, and compares each output with torch in fp32 without TF32. All processes prepare side by side;
+then each times its row alone (interleave.py), while the others sleep.
 
 Writes results.json into --out; rows that are there from an earlier run and were not measured again stay, so a table can
 be made in several runs. make_page.py makes docs/benchmarks.md of it.
@@ -43,7 +43,7 @@ def say(**content) -> None:
 
 
 class Worker:
-    """One network at its batches in all ways."""
+    """One network at one batch size in all ways."""
 
     def __init__(self, arguments: argparse.Namespace):
         import networks
@@ -52,18 +52,18 @@ class Worker:
         self.arguments = arguments
         self.network = networks.NETWORKS[arguments.networks[0]]
         self.folder = arguments.exported / "fp16" / self.network.name
+        self.batch = arguments.batches[0]
         self.lock = peers.GpuLock(arguments.out / "gpu.lock")
-        self.methods: dict[int, dict] = {}
-        self.eager: dict[int, object] = {}
-        self.gpuc_outputs: dict[int, object] = {}
+        self.methods: dict = {}
+        self.eager, self.gpuc_output = None, None
 
     def wants(self, method: str) -> bool:
         return method in self.arguments.methods
 
-    def compile_plan(self, batch: int) -> dict:
+    def compile_plan(self) -> dict:
         """Plan, what it holds, and how long that took. Runs in a thread, beside torch."""
-        plan = self.arguments.plans / f"{self.network.name}_b{batch}.gpuc"
-        record = json.loads((self.folder / "network.json").read_text())["models"][str(batch)]
+        plan = self.arguments.plans / f"{self.network.name}_b{self.batch}.gpuc"
+        record = json.loads((self.folder / "network.json").read_text())["models"][str(self.batch)]
         flags = ["--target=native", "--fp16", *self.arguments.gpuc_flags]
         compiled = gpuc_cli.compile_plan(self.arguments.gpuc, self.folder / record["file"], plan, flags)
         program = json.loads(gpuc_cli.call([str(self.arguments.gpuc), "inspect", "--json", str(plan)], 60).stdout)["programs"][0]
@@ -77,14 +77,13 @@ class Worker:
             "steps": [[step["flops"], step["bytes"]] for step in program["steps"]],
         }
 
-    def gpuc(self, batch: int, plan: Path, inputs: dict):
+    def gpuc(self, plan: Path, inputs: dict):
         """gpuc as a method; inputs and outputs are torch's tensors."""
         import torch
 
         import gpuc_runtime
 
-        self.runtime = getattr(self, "runtime", None) or gpuc_runtime.Runtime(self.arguments.library)
-        network = self.runtime.load(plan)
+        network = gpuc_runtime.Runtime(self.arguments.library).load(plan)
         given = {}
         for t in network.inputs:
             tensor = inputs[t.name].cuda()
@@ -99,7 +98,7 @@ class Worker:
             return result
 
         run.kept = given
-        self.gpuc_outputs[batch] = result
+        self.gpuc_output = result
         with self.lock():
             for _ in range(3):
                 run()
@@ -107,7 +106,7 @@ class Worker:
             raise RuntimeError("gpuc runs without a CUDA graph")
         return run
 
-    def add(self, batch: int, name: str, make, expected) -> None:
+    def add(self, name: str, make, expected) -> None:
         """Prepares a method, checks what it computes, and says so."""
         import torch
 
@@ -121,77 +120,70 @@ class Worker:
             got, want = output.float().flatten(), expected.flatten()
             relative = float((got - want).norm() / want.norm())
             cosine = float(torch.dot(got.double(), want.double()) / (got.double().norm() * want.double().norm()))
-            say(batch=batch, method=name, l2=relative, cosine=cosine, seconds=round(time.monotonic() - start, 1))
+            say(method=name, l2=relative, cosine=cosine, seconds=round(time.monotonic() - start, 1))
             if not relative < 0.1:
                 raise RuntimeError(f"wrong result: relative error {relative:.2e}")
-            self.methods[batch][name] = run
+            self.methods[name] = run
         except Exception as error:  # any kind; the other methods go on
-            say(batch=batch, method=name, error=f"{type(error).__name__}: {str(error)[:300]}")
+            say(method=name, error=f"{type(error).__name__}: {str(error)[:300]}")
 
     def prepare(self) -> None:
         import networks
         import peers
         import torch
 
-        batches = self.arguments.batches
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            plans = {b: pool.submit(self.compile_plan, b) for b in batches} if self.wants("gpuc") else {}
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            facts = pool.submit(self.compile_plan) if self.wants("gpuc") else None
             torch.cuda.set_stream(torch.cuda.Stream())
             model = networks.make(self.network)
-            inputs = {batch: self.network.inputs(batch) for batch in batches}
-            expected = {batch: networks.reference(model, inputs[batch]) for batch in batches}
+            inputs = self.network.inputs(self.batch)
+            want = networks.reference(model, inputs)
             torch_peers = peers.TorchPeers(model, self.network.convolutional, self.lock)
-            ort_peers = None
+            given = torch_peers.inputs(inputs)
+            self.add("eager", lambda: torch_peers.eager(given), want)
+            self.eager = self.methods.pop("eager", None)
+            for method in ("graph", "compile", "reduce-overhead"):
+                if self.wants(method):
+                    self.add(method, lambda: torch_peers.MAKERS[method](torch_peers, given), want)  # noqa: B023
             if self.wants("ort"):
-                ort_peers = peers.OrtPeers(self.folder, self.lock)
-                say(onnxruntime=ort_peers.ort.__version__)
-            for batch in batches:
-                self.methods[batch] = {}
-                want, given = expected.pop(batch), torch_peers.inputs(inputs[batch])
-                self.add(batch, "eager", lambda: torch_peers.eager(given), want)  # noqa: B023
-                self.eager[batch] = self.methods[batch].pop("eager", None)
-                if self.wants("graph"):
-                    self.add(batch, "graph", lambda: torch_peers.graph(given), want)  # noqa: B023
-                if self.wants("compile"):
-                    self.add(batch, "compile", lambda: torch_peers.compiled(given), want)  # noqa: B023
-                if self.wants("reduce-overhead"):
-                    self.add(batch, "reduce_overhead", lambda: torch_peers.reduce_overhead(given), want)  # noqa: B023
-                for layout in ("nchw", "nhwc") if self.network.convolutional else ("nchw",):
-                    if ort_peers:
-                        self.add(batch, f"ort_{layout}", lambda: ort_peers.method(batch, layout), want)  # noqa: B023
-                if batch in plans:
-                    try:
-                        facts = plans[batch].result()
-                        plan = facts.pop("plan")
-                        say(batch=batch, facts=facts)
-                        self.add(batch, "gpuc", lambda: self.gpuc(batch, plan, inputs[batch]), want)  # noqa: B023
-                    except (gpuc_cli.GpucError, KeyError, ValueError) as error:
-                        say(batch=batch, method="gpuc", error=str(error)[:600])
-                del want
-                torch.cuda.empty_cache()
+                try:
+                    ort_peers = peers.OrtPeers(self.folder, self.lock)
+                    say(onnxruntime=ort_peers.ort.__version__)
+                    for layout in ("nchw", "nhwc") if self.network.convolutional else ("nchw",):
+                        self.add(f"ort_{layout}", lambda: ort_peers.method(self.batch, layout), want)  # noqa: B023
+                except (ImportError, RuntimeError) as error:
+                    say(method="ort", error=str(error)[:300])
+            if facts:
+                try:
+                    known = facts.result()
+                    plan = known.pop("plan")
+                    say(facts=known)
+                    self.add("gpuc", lambda: self.gpuc(plan, inputs), want)
+                except (gpuc_cli.GpucError, KeyError, ValueError) as error:
+                    say(method="gpuc", error=str(error)[:600])
+        torch.cuda.empty_cache()
 
-    def measure(self, batch: int, seconds: float) -> dict:
+    def measure(self, seconds: float) -> dict:
         import torch
 
         import interleave
 
-        methods = self.methods[batch]
-        if not methods:
+        if not self.methods:
             return {"times": {}}
-        before = self.gpuc_outputs[batch].clone() if batch in self.gpuc_outputs else None
-        times, clock = interleave.interleaved(methods, seconds)
-        if self.eager[batch] and self.wants("eager"):
-            times |= interleave.interleaved({"eager": self.eager[batch]}, 0.2)[0]
+        before = self.gpuc_output.clone() if "gpuc" in self.methods else None
+        times, clock = interleave.interleaved(self.methods, seconds)
+        if self.eager and self.wants("eager"):
+            times |= interleave.interleaved({"eager": self.eager}, 0.2)[0]
         answer = {"times": {name: dataclasses.asdict(t) for name, t in times.items()}, "clock_mhz": clock}
         if before is not None:  # still the same result, and written by this run
-            self.gpuc_outputs[batch].fill_(float("nan"))
-            methods["gpuc"]()
+            self.gpuc_output.fill_(float("nan"))
+            self.methods["gpuc"]()
             torch.cuda.synchronize()
-            answer["stable"] = bool(torch.equal(before, self.gpuc_outputs[batch]))
+            answer["stable"] = bool(torch.equal(before, self.gpuc_output))
         return answer
 
     def serve(self) -> None:
-        """Answers `batch seconds` lines."""
+        """Answers lines with a number of seconds."""
         import torch
 
         with torch.no_grad():
@@ -199,9 +191,8 @@ class Worker:
             torch.cuda.synchronize()
             say(state=READY)
             for line in sys.stdin:
-                batch, seconds = line.split()
                 try:
-                    answer = self.measure(int(batch), float(seconds))
+                    answer = self.measure(float(line))
                 except Exception as error:
                     answer = {"error": f"{type(error).__name__}: {str(error)[:300]}"}
                 say(**answer)
@@ -247,11 +238,11 @@ class WorkerProcess:
             else:
                 self.said.append(got)
 
-    def time(self, batch: int, seconds: float) -> dict:
+    def time(self, seconds: float) -> dict:
         if not self.alive:
             return {"error": "not ready"}
         try:
-            self.process.stdin.write(f"{batch} {seconds}\n")
+            self.process.stdin.write(f"{seconds}\n")
             self.process.stdin.flush()
         except OSError:
             self.stop()
@@ -294,40 +285,35 @@ class Bench:
                         "errors": {},
                     }
 
-    def batches(self, network: str) -> list[int]:
-        return [batch for name, batch in self.rows if name == network]
-
-    def worker(self, network: str) -> WorkerProcess:
+    def worker(self, network: str, batch: int) -> WorkerProcess:
         a = self.arguments
-        command = [sys.executable, __file__, "--worker", f"--networks={network}", f"--exported={a.exported}"]
+        command = [sys.executable, __file__, "--worker", f"--networks={network}", f"--batches={batch}"]
+        command += [f"--exported={a.exported}", f"--methods={','.join(a.methods)}"]
         command += [f"--out={a.out}", f"--plans={self.plans}", f"--gpuc={a.gpuc}", f"--library={a.library}"]
-        command += [f"--methods={','.join(a.methods)}", f"--batches={','.join(map(str, self.batches(network)))}"]
         command += [f"--gpuc-flags={','.join(a.gpuc_flags)}"] if a.gpuc_flags else []
-        environment = dict(os.environ, PYTHONWARNINGS="ignore", OMP_NUM_THREADS="4", TORCHINDUCTOR_COMPILE_THREADS="3")
+        environment = dict(os.environ, PYTHONWARNINGS="ignore", OMP_NUM_THREADS="4", TORCHINDUCTOR_COMPILE_THREADS="2")
         if a.ort_site:
             import nvidia  # torch's CUDA libraries
 
             libraries = [str(path) for root in nvidia.__path__ for path in Path(root).glob("*/lib")]
             environment["PYTHONPATH"] = str(a.ort_site)
             environment["LD_LIBRARY_PATH"] = ":".join([*libraries, os.environ.get("LD_LIBRARY_PATH", "")])
-        return WorkerProcess(network, command, a.out / f"{network}.log", environment)
+        return WorkerProcess(f"{network} b{batch}", command, a.out / f"{network}_b{batch}.log", environment)
 
-    def note_said(self, network: str, worker: WorkerProcess) -> None:
+    def note_said(self, row: dict, worker: WorkerProcess) -> None:
         for content in worker.said:
             if "onnxruntime" in content:
                 self.versions["onnxruntime"] = content["onnxruntime"]
                 continue
-            for batch in [content["batch"]] if "batch" in content else self.batches(network):
-                row = self.rows[network, batch]
-                row |= content.get("facts", {})
-                method = content.get("method", "all")
-                for key in ("l2", "cosine"):
-                    if key in content:
-                        row[key][method] = content[key]
-                if "error" in content:
-                    row["errors"].setdefault(method, content["error"])
-                if self.arguments.verbose and "seconds" in content:
-                    print(f"   {network} b{batch} {method}: ready in {content['seconds']} s", flush=True)
+            row |= content.get("facts", {})
+            method = content.get("method", "all")
+            for key in ("l2", "cosine"):
+                if key in content:
+                    row[key][method] = content[key]
+            if "error" in content:
+                row["errors"].setdefault(method, content["error"])
+            if self.arguments.verbose and "seconds" in content:
+                print(f"   {worker.label} {method}: ready in {content['seconds']} s", flush=True)
 
     @staticmethod
     def check(row: dict, stable: bool) -> None:
@@ -345,20 +331,20 @@ class Bench:
 
     def run(self) -> None:
         start = time.monotonic()
-        names = list(dict.fromkeys(name for name, _ in self.rows))
-        workers = {name: self.worker(name) for name in names}
+        workers = {key: self.worker(*key) for key in self.rows}
         try:
-            for name, worker in workers.items():
+            for key, worker in workers.items():
                 worker.wait_ready(start + self.arguments.prepare_seconds)
-                self.note_said(name, worker)
-                print(f"== {name} ready after {time.monotonic() - start:.0f} s", flush=True)
+                self.note_said(self.rows[key], worker)
+            print(f"== all ready after {time.monotonic() - start:.0f} s", flush=True)
             measured = subprocess.run(
                 [sys.executable, str(Path(__file__).with_name("ceilings.py"))], capture_output=True, text=True, check=True
             )
             self.ceilings = json.loads(measured.stdout)
             print(f"== ceilings: {self.ceilings}", flush=True)
-            for (name, batch), row in self.rows.items():
-                got = workers[name].time(batch, self.arguments.seconds)
+            for key, row in self.rows.items():
+                got = workers[key].time(self.arguments.seconds)
+                workers[key].stop()  # gives its memory back
                 if "error" in got:
                     row["errors"].setdefault("all", got["error"])
                 for method, times in got.get("times", {}).items():

@@ -17,6 +17,7 @@ Writes operators.json into --out; rows of an earlier run that were not measured 
 """
 
 import argparse
+import concurrent.futures
 import dataclasses
 import json
 import math
@@ -249,21 +250,35 @@ def captured(function: Callable, tensors: list) -> Callable:
     return run
 
 
-def measure(case: Case, arguments: argparse.Namespace, runtime, folder: Path) -> dict:
+def draw(case: Case, name: str, number: int):
+    """An input on the device; the same for the same set of inputs."""
+    import torch
+
+    shape = case.inputs[name]
+    generator = torch.Generator("cuda").manual_seed(1 + 10 * number + list(case.inputs).index(name))
+    scale = 1 / math.sqrt(shape[0]) if name == "w" else 1.0
+    return (torch.randn(shape, generator=generator, device="cuda") * scale).half()
+
+
+def compile_case(case: Case, weights: dict, arguments: argparse.Namespace, stem: Path) -> gpuc_cli.Compiled:
+    """Runs in a thread, before anything is timed."""
+    model, plan = stem.with_suffix(".onnx"), stem.with_suffix(".gpuc")
+    build_model(case, weights, model)
+    flags = ["--target=native", "--fp16", *([] if arguments.with_library else ["--no-cublaslt"])]
+    compiled = gpuc_cli.compile_plan(arguments.gpuc, model, plan, flags)
+    model.unlink()
+    return compiled
+
+
+def measure(case: Case, compilation: concurrent.futures.Future, arguments: argparse.Namespace, runtime) -> dict:
     import interleave
     import torch
 
     row = {"kind": case.kind, "shape": case.shape, "variant": case.variant, "flops": case.flops, "bytes": case.bytes}
-    generator = torch.Generator("cuda").manual_seed(1)
-
-    def draw(name: str, shape: tuple[int, ...]) -> torch.Tensor:
-        scale = 1 / math.sqrt(shape[0]) if name == "w" else 1.0
-        return (torch.randn(shape, generator=generator, device="cuda") * scale).half()
-
     sets = max(1, min(MOST_SETS, -(-ROTATE_BYTES // case.bytes)))
-    fixed = {name: draw(name, case.inputs[name]) for name in case.weights}
+    fixed = {name: draw(case, name, 0) for name in case.weights}
     given = [
-        {name: fixed[name] if name in fixed else draw(name, shape) for name, shape in case.inputs.items()} for _ in range(sets)
+        {name: fixed[name] if name in fixed else draw(case, name, number) for name in case.inputs} for number in range(sets)
     ]
     methods = {}
     for name, function in case.peers.items():
@@ -274,11 +289,10 @@ def measure(case: Case, arguments: argparse.Namespace, runtime, folder: Path) ->
         except RuntimeError as error:  # a back-end that refuses the problem
             row.setdefault("notes", []).append(f"{name}: {str(error).splitlines()[0][:160]}")
     try:
-        build_model(case, {name: t.cpu().numpy() for name, t in fixed.items()}, folder / "m.onnx")
-        flags = ["--target=native", "--fp16", *([] if arguments.with_library else ["--no-cublaslt"])]
-        compiled = gpuc_cli.compile_plan(arguments.gpuc, folder / "m.onnx", folder / "m.gpuc", flags)
+        compiled = compilation.result()
         row["launches"] = compiled.launches
-        network = runtime.load(folder / "m.gpuc", graphs=sets)
+        network = runtime.load(compiled.plan, graphs=sets)
+        compiled.plan.unlink()
         stream = torch.cuda.current_stream().cuda_stream
         outputs = [torch.full(case.output, float("nan"), dtype=torch.half, device="cuda") for _ in range(sets)]
         bound = [
@@ -338,22 +352,29 @@ def main() -> int:
     print(run["ceilings"], flush=True)
     failed = False
     with torch.no_grad(), tempfile.TemporaryDirectory(prefix="gpuc-operators-") as folder:
-        for kind in arguments.only:
-            for case in makers[kind]():
-                if arguments.match not in f"{case.shape} {case.variant}":
-                    continue
-                row = measure(case, arguments, runtime, Path(folder))
-                rows[case.kind, case.shape, case.variant] = row
-                failed |= "error" in row
-                speed = f"  best/gpuc {row['peer_us'] / row['gpuc_us']:.2f}" if "gpuc_us" in row and "peer_us" in row else ""
-                print(
-                    f"{kind} {case.shape} {case.variant}: "
-                    + "  ".join(f"{name} {us}" for name, us in row["us"].items())
-                    + speed
-                    + (f"  FAIL {row['error']}" if "error" in row else ""),
-                    flush=True,
+        cases = [case for kind in arguments.only for case in makers[kind]()]
+        cases = [case for case in cases if arguments.match in f"{case.shape} {case.variant}"]
+        with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 4) // 4)) as pool:
+            compilations = [
+                pool.submit(
+                    compile_case, case, {name: draw(case, name, 0).cpu().numpy() for name in case.weights}, arguments,
+                    Path(folder) / str(number),
                 )
-                path.write_text(json.dumps({"run": run, "rows": list(rows.values())}, indent=1) + "\n")
+                for number, case in enumerate(cases)
+            ]  # fmt: skip
+        for case, compilation in zip(cases, compilations, strict=True):
+            row = measure(case, compilation, arguments, runtime)
+            rows[case.kind, case.shape, case.variant] = row
+            failed |= "error" in row
+            speed = f"  best/gpuc {row['peer_us'] / row['gpuc_us']:.2f}" if "gpuc_us" in row and "peer_us" in row else ""
+            print(
+                f"{case.kind} {case.shape} {case.variant}: "
+                + "  ".join(f"{name} {us}" for name, us in row["us"].items())
+                + speed
+                + (f"  FAIL {row['error']}" if "error" in row else ""),
+                flush=True,
+            )
+            path.write_text(json.dumps({"run": run, "rows": list(rows.values())}, indent=1) + "\n")
     return 1 if failed else 0
 
 

@@ -123,6 +123,8 @@ class TorchPeers:
                 run()
         return run
 
+    MAKERS = {"graph": graph, "compile": compiled, "reduce-overhead": reduce_overhead}
+
 
 ELEMENTS = {"tensor(float16)": torch.float16, "tensor(float)": torch.float32, "tensor(int64)": torch.int64}
 
