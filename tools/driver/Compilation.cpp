@@ -101,13 +101,11 @@ Status Compilation::finishPhase(Phase phase) {
   return {};
 }
 
-Result<Plan> Compilation::buildPlan(const TuningSources &tuning) {
+Result<Plan> Compilation::emitPlan(const TuningSources &tuning) {
   Plan plan;
   auto start = Clock::now();
   GPUC_RETURN_IF_ERROR(emitPrograms(plan, tuning));
   result.emitSeconds = secondsSince(start);
-  if (options.compileCubins)
-    GPUC_RETURN_IF_ERROR(compileCubins(plan));
   dumped = true;
   return plan;
 }
@@ -158,44 +156,66 @@ Status Compilation::emitPrograms(Plan &plan, const TuningSources &tuning) {
   return {};
 }
 
-/// Every unit for every architecture whose program launches it.
-Status Compilation::compileCubins(Plan &plan) {
-  auto start = Clock::now();
-  auto nvrtc = Nvrtc::open(options.libraryDirs);
-  if (!nvrtc)
-    return nvrtc.status();
-  std::vector<UnitSource> units;
-  for (const PlanUnit &unit : plan.units)
-    units.push_back({unit.name, unit.text});
-  std::vector<SourceFile> headers;
-  for (const PlanHeader &header : plan.headers)
-    headers.push_back({header.path, header.text});
-  std::vector<Nvrtc::Job> jobs;
-  std::vector<uint32_t> unitOf;
+/// The units of a plan that its programs launch, with the architecture.
+static std::vector<std::pair<uint32_t, std::string>> neededCubins(const Plan &plan) {
+  std::vector<std::pair<uint32_t, std::string>> needed;
   for (const PlanProgram &program : plan.programs)
     for (const std::string &arch : program.archs) {
       std::vector<bool> seen(plan.units.size());
       for (const PlanKernel &kernel : program.kernels)
         if (!seen[kernel.unit]) {
           seen[kernel.unit] = true;
-          jobs.push_back({&units[kernel.unit], arch});
-          unitOf.push_back(kernel.unit);
+          needed.push_back({kernel.unit, arch});
         }
     }
-  NvrtcOptions nvrtcOptions;
-  nvrtcOptions.keepPtx = options.keepPtx;
-  if (options.cacheDir != "-")
-    nvrtcOptions.cacheDir = options.cacheDir.empty() ? joinPath(cacheDirectory(), "nvrtc") : options.cacheDir;
-  progress("compiling " + std::to_string(jobs.size()) + " kernels", 0, jobs.size());
-  auto compiled = (*nvrtc)->compileUnits(jobs, headers, nvrtcOptions, options.threads);
-  for (size_t i = 0; i < compiled.size(); ++i) {
-    if (!compiled[i])
-      return Status(StatusCode::Internal, "kernel '" + units[unitOf[i]].name + "' does not compile for " +
-                                              jobs[i].arch + ": " + compiled[i].status().message());
-    plan.cubins.push_back({unitOf[i], jobs[i].arch, SharedBytes(std::move(compiled[i]->cubin))});
-    if (options.keepPtx)
-      result.ptx.push_back(std::move(compiled[i]->ptx));
+  return needed;
+}
+
+Status Compilation::compileCubins(const std::vector<Plan *> &plans) {
+  if (!options.compileCubins)
+    return {};
+  auto start = Clock::now();
+  std::vector<UnitSource> units; // stays in place: jobs point into it
+  std::vector<std::string> archs;
+  size_t most = 0;
+  for (const Plan *plan : plans)
+    most += neededCubins(*plan).size();
+  units.reserve(most);
+  for (const Plan *plan : plans)
+    for (const auto &[unit, arch] : neededCubins(*plan))
+      if (cubins.try_emplace({plan->units[unit].text, arch}).second) {
+        units.push_back({plan->units[unit].name, plan->units[unit].text});
+        archs.push_back(arch);
+      }
+  if (!units.empty()) {
+    auto nvrtc = Nvrtc::open(options.libraryDirs);
+    if (!nvrtc)
+      return nvrtc.status();
+    std::vector<SourceFile> headers;
+    for (const PlanHeader &header : plans[0]->headers)
+      headers.push_back({header.path, header.text});
+    std::vector<Nvrtc::Job> jobs;
+    for (size_t i = 0; i < units.size(); ++i)
+      jobs.push_back({&units[i], archs[i]});
+    NvrtcOptions nvrtcOptions;
+    nvrtcOptions.keepPtx = options.keepPtx;
+    if (options.cacheDir != "-")
+      nvrtcOptions.cacheDir =
+          options.cacheDir.empty() ? joinPath(cacheDirectory(), "nvrtc") : options.cacheDir;
+    progress("compiling " + std::to_string(jobs.size()) + " kernels", 0, jobs.size());
+    auto compiled = (*nvrtc)->compileUnits(jobs, headers, nvrtcOptions, options.threads);
+    for (size_t i = 0; i < compiled.size(); ++i) {
+      if (!compiled[i])
+        return Status(StatusCode::Internal, "kernel '" + units[i].name + "' does not compile for " +
+                                                archs[i] + ": " + compiled[i].status().message());
+      cubins[{units[i].text, archs[i]}] = SharedBytes(std::move(compiled[i]->cubin));
+      if (options.keepPtx)
+        result.ptx.push_back(std::move(compiled[i]->ptx));
+    }
   }
+  for (Plan *plan : plans)
+    for (const auto &[unit, arch] : neededCubins(*plan))
+      plan->cubins.push_back({unit, arch, cubins[{plan->units[unit].text, arch}]});
   result.nvrtcSeconds = secondsSince(start);
   return {};
 }

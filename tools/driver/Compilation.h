@@ -3,10 +3,11 @@
 // phase on.
 #pragma once
 #include "Session.h"
-#include "gpuc/Codegen/TuningDatabase.h"
+#include "gpuc/Codegen/PlanBuilder.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <chrono>
+#include <map>
 #include <memory>
 
 namespace gpuc {
@@ -23,9 +24,12 @@ public:
   /// Runs the passes up to the memory phase or to options.stopAfter, whichever comes first. `start` is when
   /// the import began.
   Status runPasses(mlir::OwningOpRef<mlir::ModuleOp> imported, Clock::time_point start);
-  /// Chooses variants for every target and emits; adds cubins when options.compileCubins. May be called again
-  /// with other choices. Dumps are written by the first call only.
-  Result<Plan> buildPlan(const TuningSources &tuning);
+  /// Chooses variants for every target and emits. May be called again with other choices. Dumps are written
+  /// by the first call only.
+  Result<Plan> emitPlan(const TuningSources &tuning);
+  /// Adds the cubins of several plans, those that are not known yet compiled in parallel; nothing without
+  /// options.compileCubins.
+  Status compileCubins(const std::vector<Plan *> &plans);
   /// The measured choices that the options name; the compilation owns them. Errors: those of
   /// TuningDatabase::load.
   Result<TuningSources> loadTuning();
@@ -47,12 +51,12 @@ private:
   /// is made anew with them folded. Null after an error.
   mlir::OwningOpRef<mlir::ModuleOp> programOf(const Target &target);
   Status emitPrograms(Plan &plan, const TuningSources &tuning);
-  Status compileCubins(Plan &plan);
 
   const CompileOptions &options;
   std::string modelName;
   std::shared_ptr<State> state;
   std::vector<std::unique_ptr<TuningDatabase>> databases;
+  std::map<std::pair<std::string, std::string>, SharedBytes> cubins; ///< by (text of the unit, architecture)
   bool dumped = false;
 };
 

@@ -29,10 +29,11 @@ static Result<Compiled> compile(const CompileOptions &options, const std::string
     return tuning.status();
   GPUC_RETURN_IF_ERROR(compilation.runPasses(import(compilation.context()), start));
   if (options.stopAfter == Phase::Plan) {
-    auto plan = compilation.buildPlan(*tuning);
+    auto plan = compilation.emitPlan(*tuning);
     if (!plan)
       return plan.status();
     compilation.result.plan = plan.take();
+    GPUC_RETURN_IF_ERROR(compilation.compileCubins({&compilation.result.plan}));
   }
   return std::move(compilation.result);
 }

@@ -31,61 +31,68 @@ public:
 
   Result<Tuned> run() {
     // Starts from the cost model, whatever was known before.
-    auto first = plan(nullptr);
+    auto first = plans(nullptr);
     if (!first)
       return first.status();
-    GPUC_RETURN_IF_ERROR(collect(**first));
+    GPUC_RETURN_IF_ERROR(collect((*first)[0]));
     Tuned tuned;
     size_t count = options.problems ? std::min<size_t>(options.problems, problems.size()) : problems.size();
     for (size_t i = 0; i < count; ++i) {
       GPUC_RETURN_IF_ERROR(tune(problems[i]));
-      if (options.report)
-        options.report(problems[i].facts, i + 1, count);
+      database.set(problems[i].key, chosen[problems[i].key]);
       tuned.problems.push_back(problems[i].facts);
+      if (options.report)
+        options.report(problems[i].facts, i + 1, count, database.text());
     }
-    auto last = plan(nullptr);
+    auto last = plans(nullptr);
     if (!last)
       return last.status();
-    auto times = bench.race({*first, *last});
+    auto times = bench.race({(*first)[0], (*last)[0]});
     if (!times)
       return times.status();
     tuned.firstMicroseconds = (*times)[0];
     tuned.tunedMicroseconds = (*times)[1];
-    for (const auto &[key, entry] : chosen)
-      database.set(key, entry);
     tuned.database = database.text();
     return tuned;
   }
 
 private:
-  /// The plan with the choices so far and, if given, one more.
-  Result<std::shared_ptr<const Plan>> plan(const Problem *problem, unsigned candidate = 0) {
-    TuningDatabase trial;
-    if (problem)
-      trial.set(problem->key, problem->entries[candidate]);
+  /// One plan with the choices so far for each candidate of a problem; without a problem, one plan.
+  Result<std::vector<std::shared_ptr<const Plan>>> plans(const Problem *problem) {
     TuningDatabase known;
     for (const auto &[key, entry] : chosen)
       known.set(key, entry);
-    TuningSources sources;
-    sources.databases = {&trial, &known};
-    auto built = compilation.buildPlan(sources);
-    if (!built)
-      return built.status();
-    return std::shared_ptr<const Plan>(std::make_shared<Plan>(built.take()));
+    std::vector<std::shared_ptr<Plan>> built;
+    for (size_t i = 0; i < (problem ? problem->entries.size() : 1); ++i) {
+      TuningDatabase trial;
+      if (problem)
+        trial.set(problem->key, problem->entries[i]);
+      TuningSources sources;
+      sources.databases = {&trial, &known};
+      auto plan = compilation.emitPlan(sources);
+      if (!plan)
+        return plan.status();
+      built.push_back(std::make_shared<Plan>(plan.take()));
+    }
+    std::vector<Plan *> pointers;
+    for (const auto &plan : built)
+      pointers.push_back(plan.get());
+    GPUC_RETURN_IF_ERROR(compilation.compileCubins(pointers));
+    return std::vector<std::shared_ptr<const Plan>>(built.begin(), built.end());
   }
 
   /// The distinct problems with a choice, hottest first.
-  Status collect(const Plan &plan) {
+  Status collect(const std::shared_ptr<const Plan> &plan) {
     const Target &target = *options.compile.targets[0];
     OwningOpRef<ModuleOp> copy = compilation.module().clone();
     auto function = copy->lookupSymbol<func::FuncOp>("main");
     if (failed(selectVariants(function, target, options.compile.allowLibrary)))
       return {StatusCode::Internal, "variants could not be chosen"};
-    auto profile = bench.profile(std::make_shared<Plan>(plan));
+    auto profile = bench.profile(plan);
     if (!profile)
       return profile.status();
     std::map<std::string, double> timeOf; // by ONNX nodes: kernels have no other name in a plan
-    const auto &steps = plan.programs[0].runSteps;
+    const auto &steps = plan->programs[0].runSteps;
     for (size_t i = 0; i < steps.size() && i < profile->size(); ++i)
       std::visit([&](const auto &step) { timeOf[step.label] += (*profile)[i]; }, steps[i]);
     std::map<TuningKey, size_t> known;
@@ -135,14 +142,10 @@ private:
   }
 
   Status tune(Problem &problem) {
-    std::vector<std::shared_ptr<const Plan>> plans;
-    for (unsigned i = 0; i < problem.entries.size(); ++i) {
-      auto built = plan(&problem, i);
-      if (!built)
-        return built.status();
-      plans.push_back(*built);
-    }
-    auto times = bench.race(plans);
+    auto contestants = plans(&problem);
+    if (!contestants)
+      return contestants.status();
+    auto times = bench.race(*contestants);
     if (!times)
       return times.status();
     TunedProblem &facts = problem.facts;

@@ -279,13 +279,19 @@ struct TuneCommand {
     options.candidates = std::max(2u, candidates);
     options.problems = problems;
     options.measured = gpu->description() + ", " + today();
-    if (!verbosity.quiet)
-      options.report = print;
+    Status written;
+    options.report = [&](const TunedProblem &problem, size_t done, size_t total, const std::string &text) {
+      if (!verbosity.quiet)
+        print(problem, done, total);
+      if (written.ok()) // an interrupted run leaves what it has found
+        written = writeFileAtomically(database, text);
+    };
     DeviceBench bench(gpu, *given, seed);
     auto tuned = tuneModel(model, options, bench, text);
     if (!tuned)
       return fail(tuned.status());
-    Status written = writeFileAtomically(database, tuned->database);
+    if (written.ok())
+      written = writeFileAtomically(database, tuned->database);
     if (!written.ok())
       return fail(written);
     size_t good = 0;

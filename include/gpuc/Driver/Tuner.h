@@ -36,7 +36,8 @@ struct TuneOptions {
   unsigned candidates = 8; ///< measured for each problem, with the cost model's choice
   unsigned problems = 0;   ///< the hottest so many; 0 = all
   std::string measured;    ///< recorded in entries: device, date
-  std::function<void(const TunedProblem &, size_t done, size_t total)> report;
+  /// After each problem, with the database so far.
+  std::function<void(const TunedProblem &, size_t done, size_t total, const std::string &database)> report;
 };
 
 struct Tuned {
