@@ -28,6 +28,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import export_models  # noqa: E402
 import gpuc_cli  # noqa: E402
 import make_page  # noqa: E402
 
@@ -60,12 +61,20 @@ class Worker:
     def wants(self, method: str) -> bool:
         return method in self.arguments.methods
 
+    def exported_model(self) -> Path:
+        """Waits until it is there: export_models.py may run at the same time."""
+        deadline = time.monotonic() + self.arguments.export_seconds
+        while export_models.record_of(self.folder, self.batch) is None:
+            if time.monotonic() > deadline:
+                raise gpuc_cli.GpucError(f"{self.folder} has no b{self.batch}.onnx: run export_models.py --types fp16")
+            time.sleep(0.2)
+        return self.folder / f"b{self.batch}.onnx"
+
     def compile_plan(self) -> dict:
         """Plan, what it holds, and how long that took. Runs in a thread, beside torch."""
         plan = self.arguments.plans / f"{self.network.name}_b{self.batch}.gpuc"
-        record = json.loads((self.folder / "network.json").read_text())["models"][str(self.batch)]
         flags = ["--target=native", "--fp16", *self.arguments.gpuc_flags]
-        compiled = gpuc_cli.compile_plan(self.arguments.gpuc, self.folder / record["file"], plan, flags)
+        compiled = gpuc_cli.compile_plan(self.arguments.gpuc, self.exported_model(), plan, flags)
         program = json.loads(gpuc_cli.call([str(self.arguments.gpuc), "inspect", "--json", str(plan)], 60).stdout)["programs"][0]
         return {
             "plan": plan,
@@ -147,11 +156,12 @@ class Worker:
                     self.add(method, lambda: torch_peers.MAKERS[method](torch_peers, given), want)  # noqa: B023
             if self.wants("ort"):
                 try:
+                    self.exported_model()
                     ort_peers = peers.OrtPeers(self.folder, self.lock)
                     say(onnxruntime=ort_peers.ort.__version__)
                     for layout in ("nchw", "nhwc") if self.network.convolutional else ("nchw",):
                         self.add(f"ort_{layout}", lambda: ort_peers.method(self.batch, layout), want)  # noqa: B023
-                except (ImportError, RuntimeError) as error:
+                except (ImportError, RuntimeError, gpuc_cli.GpucError) as error:
                     say(method="ort", error=str(error)[:300])
             if facts:
                 try:
@@ -183,8 +193,10 @@ class Worker:
         return answer
 
     def serve(self) -> None:
-        """Answers lines with a number of seconds."""
+        """Answers lines: a number of seconds to measure for, or "ceilings"."""
         import torch
+
+        import ceilings
 
         with torch.no_grad():
             self.prepare()
@@ -192,7 +204,7 @@ class Worker:
             say(state=READY)
             for line in sys.stdin:
                 try:
-                    answer = self.measure(float(line))
+                    answer = {"ceilings": ceilings.measure()} if line.strip() == "ceilings" else self.measure(float(line))
                 except Exception as error:
                     answer = {"error": f"{type(error).__name__}: {str(error)[:300]}"}
                 say(**answer)
@@ -238,16 +250,16 @@ class WorkerProcess:
             else:
                 self.said.append(got)
 
-    def time(self, seconds: float) -> dict:
+    def ask(self, what: str, timeout: float) -> dict:
         if not self.alive:
             return {"error": "not ready"}
         try:
-            self.process.stdin.write(f"{seconds}\n")
+            self.process.stdin.write(what + "\n")
             self.process.stdin.flush()
         except OSError:
             self.stop()
             return {"error": "the process ended"}
-        return self.answer(60 + 20 * seconds) or {"error": "no answer"}
+        return self.answer(timeout) or {"error": "no answer"}
 
     def stop(self) -> None:
         self.alive = False
@@ -267,13 +279,8 @@ class Bench:
         self.versions: dict[str, str] = {}
         self.ceilings: dict[str, float] = {}
         for network in networks.chosen(arguments.networks):
-            record = arguments.exported / "fp16" / network.name / "network.json"
-            if not record.is_file():
-                print(f"FAIL {network.name}: not exported", flush=True)
-                continue
-            models = json.loads(record.read_text())["models"]
             for batch in network.batches:
-                if str(batch) in models and (not arguments.batches or batch in arguments.batches):
+                if not arguments.batches or batch in arguments.batches:
                     self.rows[network.name, batch] = {
                         "network": network.name,
                         "title": network.title,
@@ -288,7 +295,7 @@ class Bench:
     def worker(self, network: str, batch: int) -> WorkerProcess:
         a = self.arguments
         command = [sys.executable, __file__, "--worker", f"--networks={network}", f"--batches={batch}"]
-        command += [f"--exported={a.exported}", f"--methods={','.join(a.methods)}"]
+        command += [f"--export-seconds={a.export_seconds}", f"--exported={a.exported}", f"--methods={','.join(a.methods)}"]
         command += [f"--out={a.out}", f"--plans={self.plans}", f"--gpuc={a.gpuc}", f"--library={a.library}"]
         command += [f"--gpuc-flags={','.join(a.gpuc_flags)}"] if a.gpuc_flags else []
         environment = dict(os.environ, PYTHONWARNINGS="ignore", OMP_NUM_THREADS="4", TORCHINDUCTOR_COMPILE_THREADS="2")
@@ -337,13 +344,11 @@ class Bench:
                 worker.wait_ready(start + self.arguments.prepare_seconds)
                 self.note_said(self.rows[key], worker)
             print(f"== all ready after {time.monotonic() - start:.0f} s", flush=True)
-            measured = subprocess.run(
-                [sys.executable, str(Path(__file__).with_name("ceilings.py"))], capture_output=True, text=True, check=True
-            )
-            self.ceilings = json.loads(measured.stdout)
-            print(f"== ceilings: {self.ceilings}", flush=True)
             for key, row in self.rows.items():
-                got = workers[key].time(self.arguments.seconds)
+                if not self.ceilings:
+                    self.ceilings = workers[key].ask("ceilings", 60).get("ceilings", {})
+                    print(f"== ceilings: {self.ceilings}", flush=True)
+                got = workers[key].ask(str(self.arguments.seconds), 60 + 20 * self.arguments.seconds)
                 workers[key].stop()  # gives its memory back
                 if "error" in got:
                     row["errors"].setdefault("all", got["error"])
@@ -416,7 +421,10 @@ def main() -> int:
         "--methods", type=words, default=list(METHODS), metavar="LIST", help=f"{', '.join(METHODS)} (all), reduce-overhead"
     )
     parser.add_argument("--gpuc-flags", type=words, default=[], metavar="LIST", help="more flags of gpuc compile")
-    parser.add_argument("--seconds", type=float, default=1.5, help="of measuring, a row")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of measuring, a row")
+    parser.add_argument(
+        "--export-seconds", type=float, default=5, help="to wait for models that export_models.py is exporting meanwhile"
+    )
     parser.add_argument("--prepare-seconds", type=float, default=300, help="allowed to workers until they are ready")
     parser.add_argument("-v", "--verbose", action="store_true", help="say how long each preparation took")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)

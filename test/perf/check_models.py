@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "e2e")]
+import export_models  # noqa: E402
 import gpuc_cli  # noqa: E402
 from gpuc_cli import GpucError  # noqa: E402
 
@@ -71,14 +72,11 @@ def network_cases(
 ) -> list[tuple[str, int, Path, dict[str, Path]]]:
     """(network, batch, model, input files)."""
     cases = []
-    for record in sorted((exported / "fp32").glob("*/network.json")):
-        content = json.loads(record.read_text())
-        if names and content["network"] not in names:
-            continue
-        for batch, entry in content["models"].items():
-            if not batches or int(batch) in batches:
-                inputs = {name: record.parent / f"b{batch}.{name}.npy" for name in entry["inputs"]}
-                cases.append((content["network"], int(batch), record.parent / entry["file"], inputs))
+    for record in export_models.records_in(exported / "fp32"):
+        network, batch, folder = record["network"], record["batch"], exported / "fp32" / record["network"]
+        if (not names or network in names) and (not batches or batch in batches):
+            inputs = {name: folder / f"b{batch}.{name}.npy" for name in record["inputs"]}
+            cases.append((network, batch, folder / record["file"], inputs))
     return cases
 
 

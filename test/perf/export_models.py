@@ -4,9 +4,10 @@
 
     export_models.py --out DIR [--networks resnet50,gpt2] [--types fp32,fp16] [--batches 1,32]
 
-Writes DIR/<type>/<network>/{b1.onnx, b1.onnx.data, b1.<input>.npy, b1.expected.npy, …, network.json}. One process
-exports one network in one type; all batch sizes share the weights of the first. What is already there is left alone.
-Expected outputs come from torch in fp32 without TF32, on the GPU if there is one, for both types.
+Writes DIR/<type>/<network>/{b1.onnx, b1.onnx.data, b1.<input>.npy, b1.expected.npy, b1.json, …}; b1.json comes last. One
+process exports one network in one type at one batch size, as many at once as there are cores; the files of further batch
+sizes point into the weights of the first. What is already there is left alone. Expected outputs come from torch in fp32
+without TF32, on the GPU if there is one, for both types.
 """
 
 import argparse
@@ -18,7 +19,8 @@ import time
 from pathlib import Path
 
 OPSET = 20
-SLOW = ("encoder24", "convnet", "gpt2", "vit_b16", "bert_base")  # started first
+SLOW = ("encoder24", "convnet", "gpt2", "vit_b16", "bert_base", "bert_base_384")  # started first
+FIRST_SECONDS = 120  # that a further batch size waits for the first one's weights
 
 
 def export_one(model, inputs, path: Path):
@@ -38,7 +40,10 @@ def export_one(model, inputs, path: Path):
 
 def save_program(program, path: Path, first: Path) -> None:
     """Writes the model; large weights that `first` has as well stay in the data file of `first`."""
-    if path == first:
+    deadline = time.monotonic() + FIRST_SECONDS
+    while path != first and not first.with_suffix(".json").is_file() and time.monotonic() < deadline:
+        time.sleep(0.2)
+    if path == first or not first.with_suffix(".json").is_file():
         program.save(str(path), external_data=True)
         return
     import numpy
@@ -57,7 +62,7 @@ def save_program(program, path: Path, first: Path) -> None:
     onnx_ir.save(program.model, path)
 
 
-def export_network(name: str, folder: Path, half: bool, batches: list[int]) -> None:
+def export_network(name: str, folder: Path, half: bool, batch: int, first: int) -> None:
     """Runs in its own process."""
     import numpy
     import torch
@@ -66,40 +71,47 @@ def export_network(name: str, folder: Path, half: bool, batches: list[int]) -> N
 
     started = time.monotonic()
     network = networks.NETWORKS[name]
-    folder.mkdir(parents=True, exist_ok=True)
     model = networks.make(network)
-    inputs = {}
-    for batch in batches:
-        exact = network.inputs(batch)
-        numpy.save(folder / f"b{batch}.expected.npy", networks.reference(model, exact).cpu().numpy())
-        inputs[batch] = {
-            key: tensor.half() if half and tensor.is_floating_point() else tensor for key, tensor in exact.items()
-        }
-        for key, tensor in inputs[batch].items():
-            numpy.save(folder / f"b{batch}.{key}.npy", tensor.numpy())
+    exact = network.inputs(batch)
+    numpy.save(folder / f"b{batch}.expected.npy", networks.reference(model, exact).cpu().numpy())
+    inputs = {key: tensor.half() if half and tensor.is_floating_point() else tensor for key, tensor in exact.items()}
+    for key, tensor in inputs.items():
+        numpy.save(folder / f"b{batch}.{key}.npy", tensor.numpy())
     model = model.half().cpu() if half else model.cpu()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
-    record = {"network": name, "type": "fp16" if half else "fp32", "torch": torch.__version__, "models": {}}
-    first = folder / f"b{batches[0]}.onnx"
-    for batch in batches:
-        path = folder / f"b{batch}.onnx"
-        program, way = export_one(model, inputs[batch], path)
-        if program is not None:
-            save_program(program, path, first)
-        record["models"][str(batch)] = {"file": path.name, "inputs": list(inputs[batch]), "exporter": way}
-    record["seconds"] = round(time.monotonic() - started, 1)
-    temporary = folder / "network.json.part"
+    path = folder / f"b{batch}.onnx"
+    program, way = export_one(model, inputs, path)
+    if program is not None:
+        save_program(program, path, folder / f"b{first}.onnx")
+    record = {
+        "network": name,
+        "batch": batch,
+        "type": "fp16" if half else "fp32",
+        "file": path.name,
+        "inputs": list(inputs),
+        "exporter": way,
+        "torch": torch.__version__,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+    temporary = folder / f"b{batch}.json.part"
     temporary.write_text(json.dumps(record, indent=1) + "\n")
-    os.replace(temporary, folder / "network.json")
+    os.replace(temporary, folder / f"b{batch}.json")
 
 
-def is_exported(folder: Path, batches: list[int]) -> bool:
+def record_of(folder: Path, batch: int) -> dict | None:
+    """What is known about an exported model; None when it is not there."""
     try:
-        models = json.loads((folder / "network.json").read_text())["models"]
+        record = json.loads((folder / f"b{batch}.json").read_text())
+        return record if (folder / record["file"]).is_file() else None
     except (OSError, ValueError, KeyError):
-        return False
-    return all(str(batch) in models and (folder / models[str(batch)]["file"]).is_file() for batch in batches)
+        return None
+
+
+def records_in(folder: Path) -> list[dict]:
+    """All exported models of a type, by network and batch."""
+    found = [json.loads(path.read_text()) for path in sorted(folder.glob("*/b*.json"))]
+    return sorted(found, key=lambda record: (record["network"], record["batch"]))
 
 
 def main() -> int:
@@ -119,55 +131,46 @@ def main() -> int:
     arguments = parser.parse_args()
     if set(arguments.types) - {"fp32", "fp16"}:
         parser.error("--types: there are fp32 and fp16")
-    import networks
-
-    chosen = networks.chosen([arguments.one] if arguments.one else arguments.networks)
-    batches = {n.name: [b for b in n.batches if not arguments.batches or b in arguments.batches] for n in chosen}
     if arguments.one:
         kind = arguments.types[0]
-        export_network(arguments.one, arguments.out / kind / arguments.one, kind == "fp16", batches[arguments.one])
+        batch, first = arguments.batches
+        export_network(arguments.one, arguments.out / kind / arguments.one, kind == "fp16", batch, first)
         return 0
+    import networks
+
+    waiting = []
+    for kind in arguments.types:
+        for network in networks.chosen(arguments.networks):
+            folder = arguments.out / kind / network.name
+            batches = [b for b in network.batches if not arguments.batches or b in arguments.batches]
+            waiting += [(network.name, kind, b, batches[0]) for b in batches if record_of(folder, b) is None]
+    # First the weights that other batch sizes wait for, slow ones before quick ones.
+    waiting.sort(key=lambda job: (job[2] != job[3], job[0] not in SLOW))
     cores = os.cpu_count() or 1
-    environment = dict(os.environ, OMP_NUM_THREADS=str(max(1, min(4, cores // 4))), PYTHONWARNINGS="ignore")
-    waiting = [
-        (n.name, kind)
-        for kind in arguments.types
-        for n in chosen
-        if batches[n.name] and not is_exported(arguments.out / kind / n.name, batches[n.name])
-    ]
-    waiting.sort(key=lambda job: job[0] not in SLOW)
-    running: list[tuple[subprocess.Popen, str, Path]] = []
+    environment = dict(os.environ, OMP_NUM_THREADS="2", PYTHONWARNINGS="ignore")
+    running: list[tuple[subprocess.Popen, str, Path, int]] = []
     failures = 0
     while waiting or running:
         while waiting and len(running) < cores:
-            name, kind = waiting.pop(0)
+            name, kind, batch, first = waiting.pop(0)
             folder = arguments.out / kind / name
             folder.mkdir(parents=True, exist_ok=True)
             command = [sys.executable, __file__, "--out", str(arguments.out), "--one", name, "--types", kind]
-            command += ["--batches", ",".join(map(str, batches[name]))]
-            with (folder / "log").open("w") as log:
-                running.append(
-                    (
-                        subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment),
-                        f"{name} {kind}",
-                        folder,
-                    )
-                )
-        time.sleep(0.2)
+            command += ["--batches", f"{batch},{first}"]
+            with (folder / f"b{batch}.log").open("w") as log:
+                process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
+            running.append((process, f"{name} {kind} b{batch}", folder, batch))
+        time.sleep(0.1)
         for job in [job for job in running if job[0].poll() is not None]:
             running.remove(job)
-            process, label, folder = job
-            if process.returncode != 0:
+            process, label, folder, batch = job
+            record = record_of(folder, batch)
+            if process.returncode != 0 or record is None:
                 failures += 1
-                tail = "\n    ".join((folder / "log").read_text(errors="replace").strip().splitlines()[-6:])
+                tail = "\n    ".join((folder / f"b{batch}.log").read_text(errors="replace").strip().splitlines()[-6:])
                 print(f"FAIL export {label}: exit code {process.returncode}:\n    {tail}", flush=True)
             else:
-                record = json.loads((folder / "network.json").read_text())
-                ways = sorted({model["exporter"] for model in record["models"].values()})
-                print(
-                    f"exported {label} at batch {', '.join(record['models'])} in {record['seconds']} s ({', '.join(ways)})",
-                    flush=True,
-                )
+                print(f"exported {label} in {record['seconds']} s ({record['exporter']})", flush=True)
     return 1 if failures else 0
 
 

@@ -14,7 +14,6 @@ each other.
 
 import contextlib
 import fcntl
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -139,7 +138,6 @@ class OrtPeers:
         self.ort, self.folder, self.lock = onnxruntime, folder, lock
         if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
             raise RuntimeError(f"ONNX Runtime {onnxruntime.__version__} here has no CUDA provider")
-        self.models = json.loads((folder / "network.json").read_text())["models"]
 
     def method(self, batch: int, layout: str) -> Method:
         import numpy
@@ -151,8 +149,8 @@ class OrtPeers:
             "has_user_compute_stream": "1",
             "user_compute_stream": str(torch.cuda.current_stream().cuda_stream),
         }
-        path = self.folder / self.models[str(batch)]["file"]
-        session = self.ort.InferenceSession(str(path), providers=[("CUDAExecutionProvider", options)])
+        path = str(self.folder / f"b{batch}.onnx")
+        session = self.ort.InferenceSession(path, providers=[("CUDAExecutionProvider", options)])
         binding, kept = session.io_binding(), []
 
         def bind(bind_one, value, tensor) -> torch.Tensor:

@@ -73,11 +73,13 @@ if [ $quick = 1 ]; then
 fi
 
 failed=0
-types=()
-if wants networks || wants compile-cost; then types+=(fp32); fi
-if wants bench; then types+=(fp16); fi
-if [ ${#types[@]} -gt 0 ]; then
-  "$python" "$root/test/perf/export_models.py" --out "$exported" --types "$(IFS=,; echo "${types[*]}")" "${selection[@]}" || failed=1
+export_models() { # options
+  "$python" "$root/test/perf/export_models.py" --out "$exported" "$@"
+}
+if wants networks; then
+  export_models --types fp32 "${selection[@]}" || failed=1
+elif wants compile-cost; then
+  export_models --types fp32 --networks resnet50 --batches 1 || failed=1
 fi
 if [ ${#checks[@]} -gt 0 ]; then
   list=$(IFS=,; echo "${checks[*]}")
@@ -88,8 +90,12 @@ if wants bench; then
   peers=()
   [ -z "$ort_site" ] || peers+=(--ort-site "$ort_site")
   [ $quick = 0 ] || peers+=(--methods "gpuc,graph,ort")
-  "$python" "$root/test/perf/bench_models.py" --gpuc "$gpuc" --exported "$exported" --out "$out" \
+  # Torch gets ready while the models are exported.
+  export_models --types fp16 "${selection[@]}" &
+  exporting=$!
+  "$python" "$root/test/perf/bench_models.py" --gpuc "$gpuc" --exported "$exported" --out "$out" --export-seconds 200 \
     "${peers[@]}" "${selection[@]}" "${measuring[@]}" || failed=1
+  wait "$exporting" || failed=1
 fi
 if wants operators; then
   "$python" "$root/test/perf/bench_operators.py" --gpuc "$gpuc" --out "$out" "${measuring[@]}" || failed=1
