@@ -107,6 +107,7 @@ typedef struct gpuc_allocator_t {
 typedef struct gpuc_executable_options_t {
   size_t struct_size;
   const gpuc_allocator_t *allocator; /* copied; NULL: the device's own. Contexts use it too */
+  int no_library_tuning; /* 1: take cuBLASLt's first proposal for every product instead of measuring some */
 } gpuc_executable_options_t;
 
 /* Uploads constants, loads kernels (compiling them if the plan lacks code for exactly this GPU), packs

@@ -238,6 +238,7 @@ gpuc_status_t gpuc_executable_create(gpuc_plan_t plan, gpuc_device_t device,
       return known.status();
     auto handle = std::make_unique<gpuc_executable_s>();
     LoadOptions loadOptions;
+    loadOptions.tuneLibrary = known->no_library_tuning == 0;
     if (known->allocator) {
       if (!known->allocator->allocate || !known->allocator->deallocate)
         return invalidArgument("an allocator needs both functions");

@@ -148,11 +148,11 @@ Status LoadedPlanImpl::loadKernels() {
                                                 "': " + handle.status().message());
     handles.push_back(*handle);
   }
-  auto load = prepareMatmuls(*target, chosen->loadSteps);
+  auto load = prepareMatmuls(*target, chosen->loadSteps, options.tuneLibrary);
   if (!load)
     return load.status();
   loadMatmuls = load.take();
-  auto run = prepareMatmuls(*target, chosen->runSteps);
+  auto run = prepareMatmuls(*target, chosen->runSteps, options.tuneLibrary);
   if (!run)
     return run.status();
   runMatmuls = run.take();

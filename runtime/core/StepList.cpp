@@ -18,7 +18,7 @@ std::string stepName(const PlanProgram &program, const PlanStep &step) {
                                                   : "matmul";
 }
 
-Result<PreparedMatmuls> prepareMatmuls(Device &device, const std::vector<PlanStep> &steps) {
+Result<PreparedMatmuls> prepareMatmuls(Device &device, const std::vector<PlanStep> &steps, bool tune) {
   PreparedMatmuls result;
   for (const PlanStep &step : steps) {
     auto *m = std::get_if<MatmulStep>(&step);
@@ -29,7 +29,7 @@ Result<PreparedMatmuls> prepareMatmuls(Device &device, const std::vector<PlanSte
       result.push_back(nullptr);
       continue;
     }
-    auto prepared = device.prepareMatmul(q, m->workspaceBytes);
+    auto prepared = device.prepareMatmul(q, m->workspaceBytes, tune);
     if (prepared)
       result.push_back(prepared.take());
     else if (device.isSim() && prepared.status().code() == StatusCode::Unsupported)

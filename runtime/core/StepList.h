@@ -21,8 +21,8 @@ struct StepAddresses {
 /// A library matmul of a step, prepared once per loaded plan; null where plain loops compute it (sim).
 using PreparedMatmuls = std::vector<std::shared_ptr<PreparedMatmul>>;
 
-/// Prepares the matmuls of `steps`, in their order.
-Result<PreparedMatmuls> prepareMatmuls(Device &device, const std::vector<PlanStep> &steps);
+/// Prepares the matmuls of `steps`, in their order; `tune` as in Device::prepareMatmul.
+Result<PreparedMatmuls> prepareMatmuls(Device &device, const std::vector<PlanStep> &steps, bool tune);
 
 class StepList {
 public:

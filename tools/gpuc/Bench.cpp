@@ -61,6 +61,7 @@ struct BenchCommand {
   unsigned iterations = 10;
   double warmUpMs = 200, durationSeconds = 3;
   uint64_t seed = 0;
+  bool noLibraryTuning = false;
   bool noCudaGraph = false, noDataTransfers = false, dumpProfile = false;
   BuildArguments build;
   Verbosity verbosity;
@@ -198,7 +199,9 @@ struct BenchCommand {
     auto values = completeInputs((*plan)->inputs, *given, seed);
     if (!values)
       return fail(values.status());
-    auto loaded = LoadedPlan::create(*plan, target);
+    LoadOptions loadOptions;
+    loadOptions.tuneLibrary = !noLibraryTuning;
+    auto loaded = LoadedPlan::create(*plan, target, loadOptions);
     if (!loaded)
       return fail(loaded.status());
     ContextOptions options;
@@ -277,6 +280,8 @@ void addBench(CLI::App &app, Action &action) {
   sub->add_flag("--noCudaGraph", command->noCudaGraph, "launch kernel by kernel");
   sub->add_flag("--noDataTransfers", command->noDataTransfers, "leave copies between host and device out");
   sub->add_flag("--dumpProfile", command->dumpProfile, "time of every kernel with its ONNX nodes");
+  sub->add_flag("--no-library-tuning", command->noLibraryTuning,
+                "take cuBLASLt's first proposal for every product instead of measuring some");
   command->build.add(*sub, false);
   command->verbosity.add(*sub);
   sub->footer("Examples:\n"

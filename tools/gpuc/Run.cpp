@@ -19,6 +19,7 @@ struct RunCommand {
   std::vector<std::string> inputs, expected;
   uint64_t seed = 0;
   double rtol = 1e-3, atol = 1e-5;
+  bool noLibraryTuning = false;
   unsigned repeats = 1;
   bool checks = false, poison = false;
   BuildArguments build;
@@ -79,7 +80,9 @@ struct RunCommand {
     if (!complete)
       return complete.status();
     outcome.given = complete.take();
-    auto loaded = LoadedPlan::create(*plan, target);
+    LoadOptions loadOptions;
+    loadOptions.tuneLibrary = !noLibraryTuning;
+    auto loaded = LoadedPlan::create(*plan, target, loadOptions);
     if (!loaded)
       return loaded.status();
     ContextOptions contextOptions;
@@ -185,6 +188,8 @@ void addRun(CLI::App &app, Action &action) {
   sub->add_flag("--poison", command->poison,
                 "fill activations and outputs with NaN before each run (sim always does)");
   sub->add_flag("--check-races", command->checks, "sim only: full checks (races, exact bounds); slow");
+  sub->add_flag("--no-library-tuning", command->noLibraryTuning,
+                "take cuBLASLt's first proposal for every product instead of measuring some");
   command->build.add(*sub, false);
   command->verbosity.add(*sub);
   sub->footer("Examples:\n"

@@ -116,9 +116,9 @@ public:
   // What follows is optional: a device that lacks it inherits Unsupported. The runtime then computes a matmul
   // with plain loops when isSim() and measures time with the host's clock.
 
-  /// Chooses an algorithm that needs at most `workspaceBytes`.
+  /// Chooses an algorithm that needs at most `workspaceBytes`; with `tune` it may measure some of them first.
   virtual Result<std::shared_ptr<PreparedMatmul>> prepareMatmul(const MatmulProblem &problem,
-                                                                size_t workspaceBytes) {
+                                                                size_t workspaceBytes, bool tune) {
     return unsupported("device '" + description() + "' has no matmul library");
   }
   /// Encodes a tensor map of the tensor at `base + layout.byteOffset` into the 128 bytes at `out`, which is

@@ -35,6 +35,9 @@ struct LoadOptions {
   Allocator *allocator = nullptr; ///< not owned, must outlive the LoadedPlan and its contexts
   /// Compile from source although the plan has a binary for the device (tests).
   bool forceCompile = false;
+  /// Measure cuBLASLt's proposals for large products and keep the fastest; what was measured is remembered in
+  /// the cache folder. Without it the first proposal is used. A loaded plan never changes its mind.
+  bool tuneLibrary = true;
 };
 
 /// A plan on a device: constants uploaded, kernels loaded, load program run.

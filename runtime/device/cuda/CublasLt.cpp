@@ -53,6 +53,7 @@ struct Functions {
                      const void *beta, const void *c, Layout, void *d, Layout, const Algorithm *,
                      void *workspace, size_t, void *stream);
   const char *(*statusString)(LtStatus);
+  size_t (*version)();
 };
 
 class Prepared : public PreparedMatmul {
@@ -69,9 +70,9 @@ public:
   MatmulProblem problem;
   Desc desc = nullptr;
   Layout a = nullptr, b = nullptr, c = nullptr, d = nullptr;
-  Algorithm algorithm = {};
-  size_t workspaceBytes = 0;
-  std::mutex mutex; ///< the bias address is part of `desc`
+  std::vector<HeuristicResult> proposals;
+  size_t chosen = 0; ///< index of a proposal
+  std::mutex mutex;  ///< the bias address is part of `desc`
 };
 
 class CublasLtLibrary : public CublasLt {
@@ -83,6 +84,11 @@ public:
   Status open(const std::vector<std::string> &dirs);
   Result<std::shared_ptr<PreparedMatmul>> prepare(const MatmulProblem &problem,
                                                   size_t workspaceBytes) override;
+  std::vector<std::string> algorithms(const PreparedMatmul &prepared) const override;
+  void choose(PreparedMatmul &prepared, size_t algorithm) override {
+    static_cast<Prepared &>(prepared).chosen = algorithm;
+  }
+  size_t version() const override { return f.version(); }
   Status run(PreparedMatmul &prepared, const MatmulOperands &operands, StreamHandle stream) override;
 
 private:
@@ -130,7 +136,8 @@ Status CublasLtLibrary::open(const std::vector<std::string> &dirs) {
                   l.load(f.preferenceDestroy, "cublasLtMatmulPreferenceDestroy") &&
                   l.load(f.preferenceSet, "cublasLtMatmulPreferenceSetAttribute") &&
                   l.load(f.heuristic, "cublasLtMatmulAlgoGetHeuristic") &&
-                  l.load(f.matmul, "cublasLtMatmul") && l.load(f.statusString, "cublasLtGetStatusString");
+                  l.load(f.matmul, "cublasLtMatmul") && l.load(f.statusString, "cublasLtGetStatusString") &&
+                  l.load(f.version, "cublasLtGetVersion");
   if (!complete)
     return notFound("cuBLASLt in '" + l.path() +
                     "' lacks functions that gpuc needs; install version 12 or 13");
@@ -209,18 +216,29 @@ Result<std::shared_ptr<PreparedMatmul>> CublasLtLibrary::prepare(const MatmulPro
   int count = 0;
   LtStatus s = f.heuristic(handle, p->desc, p->a, p->b, p->c, p->d, preference, kRequested, found, &count);
   f.preferenceDestroy(preference);
-  for (int i = 0; s == 0 && i < count; ++i) {
-    if (found[i].state != 0 || found[i].workspaceSize > workspaceBytes)
-      continue;
-    p->algorithm = found[i].algo;
-    p->workspaceBytes = found[i].workspaceSize;
+  for (int i = 0; s == 0 && i < count; ++i)
+    if (found[i].state == 0 && found[i].workspaceSize <= workspaceBytes)
+      p->proposals.push_back(found[i]);
+  if (!p->proposals.empty())
     return std::shared_ptr<PreparedMatmul>(std::move(p));
-  }
   return unsupported("cuBLASLt has no algorithm for " + std::to_string(q.batch) + " products of " +
                      std::to_string(q.m) + "x" + std::to_string(q.n) + "x" + std::to_string(q.k) + " in " +
                      std::string(name(q.dtypeA)) +
                      (s ? std::string(" (") + f.statusString(s) + ")" : std::string()) +
                      "; compile the model without library kernels");
+}
+
+std::vector<std::string> CublasLtLibrary::algorithms(const PreparedMatmul &prepared) const {
+  std::vector<std::string> words;
+  for (const HeuristicResult &r : static_cast<const Prepared &>(prepared).proposals) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::string word;
+    for (uint64_t part : r.algo.data)
+      for (int shift = 60; shift >= 0; shift -= 4)
+        word += kDigits[(part >> shift) & 15];
+    words.push_back(std::move(word));
+  }
+  return words;
 }
 
 Status CublasLtLibrary::run(PreparedMatmul &prepared, const MatmulOperands &o, StreamHandle stream) {
@@ -237,8 +255,9 @@ Status CublasLtLibrary::run(PreparedMatmul &prepared, const MatmulOperands &o, S
   bool wide = q.compute == MatmulCompute::F64;
   const void *alphaAt = wide ? static_cast<const void *>(&q.alpha) : &alpha;
   const void *betaAt = wide ? static_cast<const void *>(&q.beta) : &beta;
+  const HeuristicResult &proposal = p.proposals[p.chosen];
   return check(f.matmul(handle, p.desc, alphaAt, at(o.b), p.a, at(o.a), p.b, betaAt, at(o.c ? o.c : o.d), p.c,
-                        at(o.d), p.d, &p.algorithm, at(o.workspace), p.workspaceBytes, stream),
+                        at(o.d), p.d, &proposal.algo, at(o.workspace), proposal.workspaceSize, stream),
                "cuBLASLt failed");
 }
 

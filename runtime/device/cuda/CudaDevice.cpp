@@ -4,6 +4,7 @@
 #include "gpuc/Runtime/CudaDevice.h"
 #include "CublasLt.h"
 #include "Driver.h"
+#include "LibraryTuning.h"
 #include "TensorMap.h"
 #include "gpuc/Runtime/Nvrtc.h"
 #include "gpuc/Support/File.h"
@@ -162,8 +163,8 @@ public:
   }
   Result<std::unique_ptr<Graph>> endCapture(StreamHandle s) override;
 
-  Result<std::shared_ptr<PreparedMatmul>> prepareMatmul(const MatmulProblem &problem,
-                                                        size_t workspaceBytes) override;
+  Result<std::shared_ptr<PreparedMatmul>> prepareMatmul(const MatmulProblem &problem, size_t workspaceBytes,
+                                                        bool tune) override;
   Status matmul(PreparedMatmul &prepared, const MatmulOperands &operands, StreamHandle s) override {
     Current current(*driver, context->context);
     return lt->run(prepared, operands, s);
@@ -210,8 +211,9 @@ private:
   std::shared_ptr<PrimaryContext> context;
   CudaDeviceInfo info;
   int major = 0, maxShared = 0;
-  std::mutex mutex; ///< guards `lt` and kernels of modules
+  std::mutex mutex; ///< guards `lt`, `tuner` and kernels of modules
   std::unique_ptr<CublasLt> lt;
+  std::unique_ptr<LibraryTuner> tuner;
 };
 } // namespace
 
@@ -401,7 +403,7 @@ Result<std::unique_ptr<Graph>> CudaDevice::endCapture(StreamHandle s) {
 }
 
 Result<std::shared_ptr<PreparedMatmul>> CudaDevice::prepareMatmul(const MatmulProblem &problem,
-                                                                  size_t workspaceBytes) {
+                                                                  size_t workspaceBytes, bool tune) {
   Current current(*driver, context->context);
   std::lock_guard<std::mutex> lock(mutex);
   if (!lt) {
@@ -409,8 +411,15 @@ Result<std::shared_ptr<PreparedMatmul>> CudaDevice::prepareMatmul(const MatmulPr
     if (!library)
       return library.status();
     lt = library.take();
+    tuner = std::make_unique<LibraryTuner>(joinPath(options.cacheDir, "cublaslt"),
+                                           info.name + " " + info.arch + " driver " +
+                                               versionText(driver->version) + " cuBLASLt " +
+                                               std::to_string(lt->version()));
   }
-  return lt->prepare(problem, workspaceBytes);
+  auto prepared = lt->prepare(problem, workspaceBytes);
+  if (prepared && tune)
+    tuner->tune(*this, *lt, **prepared, problem, workspaceBytes);
+  return prepared;
 }
 
 Result<std::shared_ptr<Device>> createCudaDevice(const CudaOptions &options) {
