@@ -25,6 +25,17 @@ static bool isBetween(uint64_t value, uint64_t least, uint64_t most) {
   return value >= least && value <= most;
 }
 
+/// A copy must fit into a block's shared memory.
+static Status checkBox(const TensorMapLayout &l) {
+  constexpr uint64_t kMost = 227 * 1024;
+  uint64_t bytes = bitWidth(l.dtype) / 8; // at most 8 * 256^5, 2^43
+  for (int i = 0; i < l.rank; ++i)
+    bytes *= (l.box[i] + l.elementStrides[i] - 1) / l.elementStrides[i];
+  if (bytes > kMost)
+    return fail("the box has " + std::to_string(bytes) + " bytes, expected at most " + std::to_string(kMost));
+  return {};
+}
+
 /// Bytes of `elements` innermost elements against the rules of a copy's rows.
 static Status checkRow(const TensorMapLayout &l, const std::string &what, uint64_t elements) {
   uint64_t bytes = elements * (bitWidth(l.dtype) / 8);
@@ -71,9 +82,9 @@ Status validateTensorMap(const TensorMapLayout &l) {
     std::string dimension = "dimension " + std::to_string(i);
     if (!isBetween(l.dims[i], 1, kMaxDim))
       return fail(dimension + " has " + std::to_string(l.dims[i]) + " elements, expected 1 to 2^32");
-    if (i > 0 && (l.strides[i - 1] % 16 || !isBetween(l.strides[i - 1], 16, kMaxStride)))
+    if (i > 0 && (l.strides[i - 1] % 16 || l.strides[i - 1] > kMaxStride))
       return fail("the stride of " + dimension + " is " + std::to_string(l.strides[i - 1]) +
-                  " bytes, expected a multiple of 16 from 16 to below 2^40");
+                  " bytes, expected a multiple of 16 below 2^40");
     if (!isBetween(l.elementStrides[i], 1, 8))
       return outside("the element stride of " + dimension, l.elementStrides[i], 1, 8);
     if (!l.im2col && !isBetween(l.box[i], 1, 256))
@@ -85,7 +96,10 @@ Status validateTensorMap(const TensorMapLayout &l) {
   if (l.byteOffset % 16)
     return fail("the first element is at byte " + std::to_string(l.byteOffset) +
                 ", expected a multiple of 16");
-  return l.im2col ? checkIm2col(l) : checkRow(l, "a row of the box", l.box[0]);
+  if (l.im2col)
+    return checkIm2col(l);
+  GPUC_RETURN_IF_ERROR(checkBox(l));
+  return checkRow(l, "a row of the box", l.box[0]);
 }
 
 std::optional<uint64_t> tensorMapExtent(const TensorMapLayout &l) {
