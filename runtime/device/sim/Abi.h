@@ -60,6 +60,7 @@ inline __attribute__((always_inline)) RawBlockView *selfBlock() {
 
 enum class ShuffleMode : unsigned { Xor, Down, Up, Idx };
 enum class MmaKind : unsigned { F16F32, Bf16F32, Tf32F32, F16F16, S8S8, S8U8, U8S8, U8U8 };
+enum class WgmmaKind : unsigned { F16, Bf16, Tf32, E4m3, E5m2 };
 enum class Access : unsigned { Read, Write, Atomic };
 
 /// `line` is the source line of the call: it identifies a call site (the compiler may duplicate the call
@@ -77,6 +78,28 @@ struct Api {
   void (*cpAsyncCommit)();
   void (*cpAsyncWait)(unsigned groups);
   unsigned (*sharedAddress)(const void *p);
+  // Hopper: shared memory by 32-bit addresses
+  void *(*sharedPointer)(unsigned address, unsigned bytes); ///< checks alignment and bounds
+  void (*mbarrierInit)(unsigned barrier, unsigned arrivals);
+  /// `block`: 0 for the own one, else 1 + its rank in the cluster
+  void (*mbarrierArrive)(unsigned barrier, unsigned expectedBytes, unsigned block);
+  void (*mbarrierWait)(unsigned barrier, unsigned parity, unsigned line);
+  void (*bulkLoad)(unsigned to, const void *from, unsigned bytes, unsigned barrier);
+  /// `tap`: -1, or with im2col the offsets in W and H in 16 bits each
+  void (*tmaLoad)(unsigned to, const void *map, unsigned barrier, unsigned rank, const int *at, int tap);
+  void (*tmaStore)(const void *map, unsigned from, unsigned rank, const int *at);
+  void (*bulkCommit)();
+  void (*bulkWait)(unsigned groups);
+  void (*stmatrix)(unsigned row, const unsigned *r, unsigned count, bool transposed, unsigned line);
+  /// `shape`: N, + 1024 for a transposed B, + 2048 to accumulate; `registersA` null: A is at the descriptor
+  void (*wgmma)(float *d, const unsigned *registersA, Word a, Word b, unsigned shape, WgmmaKind kind);
+  void (*wgmmaCommit)();
+  void (*wgmmaWait)(unsigned groups, unsigned line);
+  unsigned (*clusterRank)();
+  void (*clusterArrive)();
+  void (*clusterWait)(unsigned line);
+  unsigned (*clusterMap)(unsigned address, unsigned rank);
+  void (*stAsync)(unsigned remote, const float *values, unsigned remoteBarrier);
   void (*trap)(const char *message);
   void (*misaligned)(const void *p, unsigned size);
   void (*outOfBounds)(const char *file, unsigned line, Word index, const char *arrayType);

@@ -5,8 +5,10 @@
 #pragma once
 #include "Abi.h"
 #include "Memory.h"
+#include "TensorMap.h"
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@ constexpr size_t kSharedGuard = size_t(1) << 26;
 constexpr unsigned kSharedWindow = 1024;
 
 struct Block;
+struct Cluster;
 struct Warp;
 
 /// A cp.async that has been issued and not yet been waited for.
@@ -36,6 +39,31 @@ struct AsyncCopy {
   const unsigned char *global;
   uint32_t bytes, srcBytes, group;
   const void *pc;
+};
+
+/// A tensor store that has been issued and not yet been waited for.
+struct BulkStore {
+  EncodedTensorMap map;
+  unsigned offset; ///< in shared memory
+  int at[5];
+  unsigned group;
+  const void *pc;
+};
+
+/// A wgmma that has been issued and not yet been waited for.
+struct WgmmaProduct {
+  float *d;
+  bool registersA;
+  unsigned a[4];
+  gpucsim::Word descriptorA, descriptorB;
+  unsigned shape, group;
+  gpucsim::WgmmaKind kind;
+  const void *pc;
+};
+
+/// Threads of a warpgroup that wait for wgmma.
+struct Warpgroup {
+  unsigned arrived = 0, line = 0, groups = 0;
 };
 
 enum class ThreadState : uint8_t { Ready, Blocked, Done };
@@ -49,7 +77,14 @@ struct alignas(64) Thread : gpucsim::ThreadView {
   const char *operation = nullptr; ///< that it waits in
   Thread *next = nullptr;          ///< waiting at the same barrier
   std::vector<AsyncCopy> copies;
-  unsigned copyGroup = 0; ///< number of closed groups
+  unsigned copyGroup = 0;                   ///< number of closed groups
+  unsigned waitBarrier = 0, waitParity = 0; ///< while it is among the block's mbarrierWaiters
+  bool clusterArrived = false;
+  unsigned clusterGeneration = 0;
+  std::vector<BulkStore> stores;
+  unsigned storeGroup = 0;
+  std::vector<WgmmaProduct> products;
+  unsigned productGroup = 0;
 };
 
 struct alignas(64) Warp {
@@ -101,13 +136,13 @@ struct Launch {
   KernelFunction kernel = nullptr;
   void **args = nullptr;
   Dim grid = {}, block = {};
-  unsigned sharedBytes = 0;
+  unsigned sharedBytes = 0, cluster = 1;
   bool full = false, reversed = false, poison = true;
   Memory *memory = nullptr;
   std::shared_ptr<const Regions> regions; ///< full checks only
   const void *imageBegin = nullptr, *imageEnd = nullptr;
-  uint64_t blocks = 0;
-  std::atomic<uint64_t> nextBlock{0};
+  uint64_t clusters = 0;
+  std::atomic<uint64_t> nextCluster{0};
   std::atomic<bool> failed{false};
   std::mutex mutex;
   Fault fault; ///< guarded by mutex, valid when failed
@@ -116,33 +151,39 @@ struct Launch {
 /// A host thread's block: reused from block to block. It lives with its stacks in memory of its own.
 struct Block : gpucsim::BlockView {
   Launch *launch = nullptr;
+  Cluster *cluster = nullptr;
+  unsigned rank = 0; ///< in the cluster
   unsigned threadCount = 0, warpCount = 0, live = 0;
   unsigned readyWarps = 0; ///< as bits; a set bit may be stale
-  bool aborted = false;
-  void *hostStack = nullptr;
   char *stacks = nullptr;
   unsigned char *sharedEnd = nullptr; ///< a guard area begins here
   unsigned freeStacks[kMaxThreads];
   unsigned freeCount = 0;
   const void *blamed = nullptr; ///< the kernel's code for which the simulator is accessing memory, or null
   NamedBarrier barriers[kMaxBarriers];
+  Thread *mbarrierWaiters = nullptr;
+  Warpgroup warpgroups[kMaxWarps / 4];
   Warp warps[kMaxWarps];
   Thread threads[kMaxThreads];
   TileBuffers tile;
   // full checks
   Clock clocks[kMaxWarps];
   std::vector<ShadowByte> shadow;
+  struct MbarrierClock {
+    Clock clock = {};
+  };
+  std::map<unsigned, MbarrierClock> mbarrierClocks; ///< by offset
   Region lastRegion = {};
 
   static Block *create(); ///< null when there is no memory
   static void destroy(Block *block);
   /// Prepares for the blocks of a launch. Host.
   void begin(Launch &launch);
-  /// Runs one block to its end or its first fault. Host.
-  void run(uint64_t index);
+  /// Makes it block `index` of the grid, about to start. Host.
+  void reset(uint64_t index);
+  void freeAllStacks();
 
 private:
-  void freeAllStacks();
   void *mapping = nullptr; ///< that holds the block, its stacks and its shared memory
   size_t mappedBytes = 0;
   Block() = default;
@@ -160,9 +201,10 @@ inline Thread *currentThread() {
 }
 /// The block that this host thread runs, or null; for signal handlers.
 Block *&runningBlock();
-inline Block *currentBlock() {
-  return const_cast<Block *>(static_cast<const Block *>(currentThread()->view));
+inline Block *blockOf(const Thread *thread) {
+  return const_cast<Block *>(static_cast<const Block *>(thread->view));
 }
+inline Block *currentBlock() { return blockOf(currentThread()); }
 
 /// Ends the block with a message (printf style); `pc` is in the kernel, or null.
 [[noreturn]] void fail(const void *pc, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -190,6 +232,20 @@ void checkAccess(const void *p, size_t bytes, Access access, const void *pc);
 /// Full checks: marks shared bytes as the target of a copy in flight, or as written by it.
 void checkCopyBegin(unsigned offset, size_t bytes, const Thread &thread, const void *pc);
 void checkCopyEnd(unsigned offset, size_t bytes, const Thread &thread);
+/// Full checks: a copy that was issued at `stamp` (0: by another block) has been performed.
+void checkCopyEndAt(Block &block, unsigned offset, size_t bytes, uint64_t stamp);
+/// Full checks: 16 shared bytes that wgmma reads have been written, as far as the thread knows.
+void checkCopied(unsigned offset, const Thread &thread, const void *pc);
+/// Full checks: what an access by the thread leaves behind.
+uint64_t accessStamp(const Block &block, const Thread &thread);
+/// Full checks: what the thread knows is known to whoever acquires the clock; the other direction; all
+/// threads of a block.
+void releaseClock(Block &block, Block::MbarrierClock &clock, const Thread &thread);
+void acquireClock(Block &block, const Block::MbarrierClock &clock, const Thread &thread);
+void releaseAllClocks(Block &block, Block::MbarrierClock &clock);
+void joinAllClocks(Block &block);
+/// "; the mbarrier at byte 8 lacks 1 arrivals and 128 bytes"
+void describeMbarrier(const Block &block, unsigned offset, char *text, size_t size);
 /// Full checks: everything that happened in the warp happens before what its lanes do next.
 inline void tick(Block &block, const Warp &warp) { block.clocks[warp.index][warp.index]++; }
 /// Installs the handlers for faulting accesses once per process.

@@ -2,6 +2,7 @@
 // What finds faults: handlers of faulting accesses, of the compiled-in alignment and bounds checks, and (full
 // checks) of every access: races on shared memory by vector clocks per warp, exact bounds of global buffers.
 #include "Async.h"
+#include "Cluster.h"
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -24,7 +25,7 @@ unsigned sharedOffset(const void *p, size_t bytes, const char *operation, const 
 /// A copy in flight: nobody may touch its bytes.
 static constexpr uint64_t kInFlight = ~uint64_t(0);
 
-static uint64_t stamp(const Block &block, const Thread &t) {
+uint64_t accessStamp(const Block &block, const Thread &t) {
   return (uint64_t(block.clocks[t.warp->index][t.warp->index]) << 10 | t.linear) + 1;
 }
 static unsigned threadOf(uint64_t cell) { return unsigned((cell - 1) & 1023); }
@@ -53,7 +54,7 @@ void checkShared(unsigned offset, size_t bytes, Access access, const Thread &t, 
     return;
   const bool write = access == Access::Write;
   const char *what = write ? "write" : "read";
-  const uint64_t mine = stamp(block, t);
+  const uint64_t mine = accessStamp(block, t);
   for (unsigned i = offset; i < offset + bytes; ++i) {
     ShadowByte &cell = block.shadow[i];
     if (cell.write == kInFlight)
@@ -84,7 +85,51 @@ void checkCopyBegin(unsigned offset, size_t bytes, const Thread &t, const void *
 void checkCopyEnd(unsigned offset, size_t bytes, const Thread &t) {
   Block &block = *currentBlock();
   for (size_t i = 0; i < bytes; ++i)
-    block.shadow[offset + i].write = stamp(block, t);
+    block.shadow[offset + i].write = accessStamp(block, t);
+}
+
+void checkCopyEndAt(Block &block, unsigned offset, size_t bytes, uint64_t stamp) {
+  for (size_t i = 0; i < bytes; ++i)
+    block.shadow[offset + i] = {stamp, 0, 0};
+}
+
+void checkCopied(unsigned offset, const Thread &t, const void *pc) {
+  const Block &block = *blockOf(&t);
+  uint64_t write = block.shadow[offset].write;
+  if (write == kInFlight)
+    fail(pc, "shared memory race: wgmma reads byte %u while a copy to it is in flight", offset);
+  if (!ordered(block, write, t))
+    failRace("wgmma's read", offset, "write", threadOf(write), pc);
+}
+
+void releaseClock(Block &block, Block::MbarrierClock &clock, const Thread &thread) {
+  for (unsigned w = 0; w < kMaxWarps; ++w)
+    clock.clock[w] = std::max(clock.clock[w], block.clocks[thread.warp->index][w]);
+  tick(block, *thread.warp);
+}
+
+void acquireClock(Block &block, const Block::MbarrierClock &clock, const Thread &thread) {
+  Clock &mine = block.clocks[thread.warp->index];
+  for (unsigned w = 0; w < kMaxWarps; ++w)
+    if (w != thread.warp->index)
+      mine[w] = std::max(mine[w], clock.clock[w]);
+  tick(block, *thread.warp);
+}
+
+void releaseAllClocks(Block &block, Block::MbarrierClock &clock) {
+  for (unsigned w = 0; w < kMaxWarps; ++w) {
+    clock.clock[w] = std::max(clock.clock[w], block.clocks[w][w]);
+    ++block.clocks[w][w];
+  }
+}
+
+void joinAllClocks(Block &block) {
+  for (unsigned w = 0; w < block.warpCount; ++w)
+    for (unsigned other = 0; other < block.warpCount; ++other)
+      if (other != w)
+        block.clocks[w][other] = block.clocks[other][other];
+  for (unsigned w = 0; w < block.warpCount; ++w)
+    ++block.clocks[w][w];
 }
 
 // ---- every access (full checks)
@@ -167,13 +212,20 @@ gpucsim::Word gpucSimShuffle(gpucsim::Word, unsigned, unsigned, ShuffleMode, uns
 gpucsim::Word gpucSimBallot(bool, unsigned);
 void gpucSimLdmatrix(unsigned *, const void *, unsigned, bool, unsigned);
 void gpucSimMma(void *, const unsigned *, const unsigned *, unsigned, MmaKind, unsigned);
+void gpucSimStmatrix(unsigned, const unsigned *, unsigned, bool, unsigned);
+void gpucSimMbarrierWait(unsigned, unsigned, unsigned);
+void gpucSimWgmmaWait(unsigned, unsigned);
+void gpucSimClusterWait(unsigned);
 }
 
 const gpucsim::Api *kernelApi() {
   static const gpucsim::Api api = {
-      gpucSimBarrier, barrierArrive, gpucSimSyncWarp,  gpucSimShuffle, gpucSimBallot, gpucSimLdmatrix,
-      gpucSimMma,     cpAsync,       cpAsyncCommit,    cpAsyncWait,    sharedAddress, onTrap,
-      onMisaligned,   onOutOfBounds, onMisalignedType, onAccess,       copyParameter};
+      gpucSimBarrier, barrierArrive,  gpucSimSyncWarp,     gpucSimShuffle, gpucSimBallot, gpucSimLdmatrix,
+      gpucSimMma,     cpAsync,        cpAsyncCommit,       cpAsyncWait,    sharedAddress, sharedPointer,
+      mbarrierInit,   mbarrierArrive, gpucSimMbarrierWait, bulkLoad,       tmaLoad,       tmaStore,
+      bulkCommit,     bulkWait,       gpucSimStmatrix,     wgmma,          wgmmaCommit,   gpucSimWgmmaWait,
+      clusterRank,    clusterArrive,  gpucSimClusterWait,  clusterMap,     stAsync,       onTrap,
+      onMisaligned,   onOutOfBounds,  onMisalignedType,    onAccess,       copyParameter};
   return &api;
 }
 

@@ -2,7 +2,7 @@
 // Threads of a block as fibers, and barriers. A thread runs until it blocks; a thread that ends hands its
 // stack to the next one that has not started, so a kernel without collectives is a plain loop over its
 // threads.
-#include "Block.h"
+#include "Cluster.h"
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -152,13 +152,40 @@ static void describeWaiting(const Block &block, char *text, size_t size) {
 }
 
 [[noreturn]] static void failDeadlock(Block &block) {
-  char text[400];
+  char text[400], barrier[100] = "";
   describeWaiting(block, text, sizeof text);
   const void *pc = nullptr;
   for (unsigned i = 0; i < block.threadCount && !pc; ++i)
     if (block.threads[i].state == ThreadState::Blocked)
       pc = waitingPc(&block.threads[i]);
-  fail(pc, "deadlock: no thread can run; %s", text);
+  if (const Thread *waiter = block.mbarrierWaiters)
+    describeMbarrier(block, waiter->waitBarrier, barrier, sizeof barrier);
+  fail(pc, "deadlock: no thread can run; %s%s", text, barrier);
+}
+
+/// The next thread to run: of the block, else of another block of the cluster, else one that a copy in flight
+/// wakes. Null in a deadlock.
+static Thread *pickAnywhere(Block &block, const Thread &after) {
+  Thread *next = pick(block, after);
+  if (__builtin_expect(next != nullptr, 1))
+    return next;
+  Cluster &cluster = *block.cluster;
+  do {
+    for (unsigned i = 0; i < cluster.size; ++i)
+      if ((next = pickFromOtherWarp(*cluster.blocks[i]))) {
+        runningBlock() = cluster.blocks[i];
+        return next;
+      }
+  } while (performOldestCopy(cluster));
+  return nullptr;
+}
+
+/// A block of the cluster that still has threads, to blame a deadlock on.
+static Block &waitingBlock(Block &block) {
+  for (unsigned i = 0; i < block.cluster->size; ++i)
+    if (block.cluster->blocks[i]->live)
+      return *block.cluster->blocks[i];
+  return block;
 }
 
 ThreadView *waitIn(const char *operation, unsigned line) {
@@ -167,11 +194,11 @@ ThreadView *waitIn(const char *operation, unsigned line) {
   me->state = ThreadState::Blocked;
   me->operation = operation;
   me->line = line;
-  Thread *next = pick(block, *me);
+  Thread *next = pickAnywhere(block, *me);
   if (__builtin_expect(!next, 0))
     failDeadlock(block);
   if (__builtin_expect(!next->stackPointer, 0))
-    start(block, *next);
+    start(*blockOf(next), *next);
   next->state = ThreadState::Ready;
   return next;
 }
@@ -179,7 +206,7 @@ ThreadView *waitIn(const char *operation, unsigned line) {
 void wake(Thread *thread) {
   Warp &warp = *thread->warp;
   warp.ready |= 1u << thread->lane;
-  currentBlock()->readyWarps |= 1u << warp.index;
+  blockOf(thread)->readyWarps |= 1u << warp.index;
 }
 
 const void *waitingPc(const Thread *thread) {
@@ -228,9 +255,9 @@ void fail(const void *pc, const char *format, ...) {
       launch.failed = true;
     }
   }
-  block.aborted = true;
+  block.cluster->aborted = true;
   void *discarded;
-  gpucSimSwitch(&discarded, block.hostStack);
+  gpucSimSwitch(&discarded, block.cluster->hostStack);
   __builtin_unreachable();
 }
 
@@ -251,7 +278,9 @@ static void fiberMain() {
     me->state = ThreadState::Ready;
     block.launch->kernel(block.launch->args);
     me->state = ThreadState::Done;
+    checkThreadEnd(*me);
     --block.live;
+    --block.cluster->live;
     Warp &warp = *me->warp;
     if (__builtin_expect(warp.arrived != 0, 0))
       failReturned(warp);
@@ -259,14 +288,19 @@ static void fiberMain() {
       fail(waitingPc(block.barriers[0].waiting),
            "divergence: this thread has returned while %u threads wait at a barrier (line %u)",
            block.barriers[0].arrived, block.barriers[0].line);
-    if (block.live == 0) {
+    if (block.cluster->live == 0) {
+      if (!block.cluster->copies.empty())
+        fail(block.cluster->copies.front().pc,
+             "all threads have ended while a copy to shared memory is in flight");
       block.freeStacks[block.freeCount++] = me->stack;
       void *discarded;
-      gpucSimSwitch(&discarded, block.hostStack);
+      gpucSimSwitch(&discarded, block.cluster->hostStack);
     }
-    Thread *next = pick(block, *me);
+    Thread *next = pickAnywhere(block, *me);
     if (!next)
-      failDeadlock(block);
+      failDeadlock(waitingBlock(block));
+    if (!next->stackPointer && blockOf(next) != &block)
+      start(*blockOf(next), *next);
     if (!next->stackPointer) { // take over this stack
       char *base = block.stacks + size_t(me->stack) * kStackBytes;
       *reinterpret_cast<ThreadView **>(base + ((reinterpret_cast<uintptr_t>(base) >> 10) & 4032)) = next;
@@ -280,13 +314,15 @@ static void fiberMain() {
   }
 }
 
-void Block::run(uint64_t index) {
+void Block::reset(uint64_t index) {
   const Dim &grid = launch->grid;
   blockIdx = {unsigned(index % grid.x), unsigned(index / grid.x % grid.y), unsigned(index / grid.x / grid.y)};
   live = threadCount;
   readyWarps = warpCount == 32 ? ~0u : (1u << warpCount) - 1;
-  aborted = false;
   blamed = nullptr;
+  mbarrierWaiters = nullptr;
+  for (Warpgroup &group : warpgroups)
+    group.arrived = 0;
   for (NamedBarrier &barrier : barriers) {
     barrier.arrived = 0;
     barrier.waiting = nullptr;
@@ -297,10 +333,12 @@ void Block::run(uint64_t index) {
   }
   for (unsigned i = 0; i < threadCount; ++i) {
     threads[i].stackPointer = nullptr;
-    if (threads[i].copyGroup || !threads[i].copies.empty()) {
-      threads[i].copyGroup = 0;
-      threads[i].copies.clear();
-    }
+    Thread &t = threads[i];
+    t.copyGroup = t.storeGroup = t.productGroup = t.clusterGeneration = 0;
+    t.clusterArrived = false;
+    t.copies.clear();
+    t.stores.clear();
+    t.products.clear();
   }
   if (launch->poison && sharedBytes)
     memset(shared, 0xff, sharedBytes);
@@ -311,14 +349,50 @@ void Block::run(uint64_t index) {
       clocks[i][i] = 1;
     for (NamedBarrier &barrier : barriers)
       memset(barrier.clock, 0, sizeof barrier.clock);
+    mbarrierClocks.clear();
   }
-  runningBlock() = this;
-  Thread *first = pickFromOtherWarp(*this);
-  start(*this, *first);
+}
+
+std::unique_ptr<Cluster> Cluster::create() {
+  std::unique_ptr<Cluster> cluster(new Cluster());
+  cluster->blocks[0] = Block::create();
+  return cluster->blocks[0] ? std::move(cluster) : nullptr;
+}
+
+Cluster::~Cluster() {
+  for (Block *block : blocks)
+    Block::destroy(block);
+}
+
+bool Cluster::begin(Launch &launch) {
+  size = launch.cluster;
+  for (unsigned i = 0; i < size; ++i) {
+    if (!blocks[i] && !(blocks[i] = Block::create()))
+      return false;
+    blocks[i]->begin(launch);
+    blocks[i]->cluster = this;
+    blocks[i]->rank = i;
+  }
+  return true;
+}
+
+void Cluster::run(uint64_t index) {
+  live = arrived = generation = 0;
+  waiting = nullptr;
+  aborted = false;
+  copies.clear();
+  for (unsigned i = 0; i < size; ++i) {
+    blocks[i]->reset(index * size + i);
+    live += blocks[i]->live;
+  }
+  runningBlock() = blocks[0];
+  Thread *first = pickFromOtherWarp(*blocks[0]);
+  start(*blocks[0], *first);
   gpucSimSwitch(&hostStack, first->stackPointer);
   runningBlock() = nullptr;
   if (aborted)
-    freeAllStacks();
+    for (unsigned i = 0; i < size; ++i)
+      blocks[i]->freeAllStacks();
 }
 
 // ---- barriers

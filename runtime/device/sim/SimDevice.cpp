@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The Device: loads kernel libraries and runs launches at once, in the calling thread and a pool.
 #include "gpuc/Runtime/SimDevice.h"
-#include "Block.h"
+#include "Cluster.h"
 #include "Compile.h"
 #include "ThreadPool.h"
 #include "gpuc/Support/File.h"
@@ -42,10 +42,6 @@ public:
   SimDevice(SimOptions options, Compiler compiler)
       : options(std::move(options)), compiler(std::move(compiler)), memory(this->options.poison),
         pool(this->options.threads) {}
-  ~SimDevice() override {
-    for (Block *block : blocks)
-      Block::destroy(block);
-  }
 
   std::string description() const override { return "sim (" + options.arch + " on the CPU)"; }
   std::string arch() const override { return options.arch; }
@@ -95,6 +91,11 @@ public:
   Result<KernelHandle> getKernel(Module &module, std::string_view entry) override;
   Status launch(KernelHandle kernel, const LaunchConfig &config, void **args, StreamHandle) override;
 
+  Status encodeTensorMap(const TensorMapLayout &layout, DevicePtr base, void *out) override {
+    sim::encodeTensorMap(layout, base, out);
+    return Status();
+  }
+
   Result<StreamHandle> createStream() override { return StreamHandle(this); }
   void destroyStream(StreamHandle) override {}
   Status synchronize(StreamHandle) override { return Status(); }
@@ -133,7 +134,7 @@ private:
   Compiler compiler;
   Memory memory;
   ThreadPool pool;
-  std::vector<Block *> blocks; ///< per worker, created when first needed
+  std::vector<std::unique_ptr<Cluster>> clusters; ///< per worker, created when first needed
   std::mutex launching;
 };
 
@@ -191,6 +192,9 @@ static Status checkConfig(const LaunchConfig &config) {
     return bad("a grid without blocks");
   if (config.grid.x > 0x7fffffffu || config.grid.y > 65535 || config.grid.z > 65535)
     return bad("a grid of more than 2147483647 x 65535 x 65535 blocks");
+  if (config.cluster < 1 || config.cluster > kMaxClusterBlocks || config.grid.x % config.cluster != 0)
+    return bad("clusters of " + std::to_string(config.cluster) + " in a grid of " +
+               std::to_string(config.grid.x) + " blocks along x; 1 to 8 that divide it are possible");
   if (config.sharedBytes > kMaxSharedBytes)
     return bad(std::to_string(config.sharedBytes) + " bytes of shared memory; there are " +
                std::to_string(kMaxSharedBytes));
@@ -217,28 +221,37 @@ Status SimDevice::launch(KernelHandle handle, const LaunchConfig &config, void *
     launch.regions = memory.regions();
   launch.imageBegin = kernel.library->image.begin;
   launch.imageEnd = kernel.library->image.end;
-  launch.blocks = uint64_t(config.grid.x) * config.grid.y * config.grid.z;
-  unsigned workers = unsigned(std::min<uint64_t>(pool.size(), launch.blocks));
-  const uint64_t threads = launch.blocks * launch.block.x * launch.block.y * launch.block.z;
+  launch.cluster = config.cluster;
+  launch.clusters = uint64_t(config.grid.x) * config.grid.y * config.grid.z / config.cluster;
+  unsigned workers = unsigned(std::min<uint64_t>(pool.size(), launch.clusters));
+  const uint64_t threads =
+      launch.clusters * config.cluster * launch.block.x * launch.block.y * launch.block.z;
   if (threads <= 512)
     workers = 1; // waking another thread would take longer
-  while (blocks.size() < workers) {
-    Block *block = Block::create();
-    if (!block)
+  while (clusters.size() < workers) {
+    clusters.push_back(Cluster::create());
+    if (!clusters.back())
+      clusters.pop_back();
+    if (clusters.empty())
       return Status(StatusCode::OutOfMemory, "no memory for the stacks of simulated threads");
-    blocks.push_back(block);
+    workers = std::min(workers, unsigned(clusters.size()));
   }
+  std::atomic<bool> noMemory{false};
   pool.run(workers, [&](unsigned worker) {
     bool begun = false;
-    for (uint64_t i; (i = launch.nextBlock.fetch_add(1, std::memory_order_relaxed)) < launch.blocks;) {
-      if (launch.failed.load(std::memory_order_relaxed))
+    for (uint64_t i; (i = launch.nextCluster.fetch_add(1, std::memory_order_relaxed)) < launch.clusters;) {
+      if (launch.failed.load(std::memory_order_relaxed) || noMemory)
         return;
-      if (!begun)
-        blocks[worker]->begin(launch);
+      if (!begun && !clusters[worker]->begin(launch)) {
+        noMemory = true;
+        return;
+      }
       begun = true;
-      blocks[worker]->run(launch.reversed ? launch.blocks - 1 - i : i);
+      clusters[worker]->run(launch.reversed ? launch.clusters - 1 - i : i);
     }
   });
+  if (noMemory)
+    return Status(StatusCode::OutOfMemory, "no memory for the stacks of simulated threads");
   return launch.failed ? report(launch, kernel, config.label) : Status();
 }
 

@@ -54,6 +54,10 @@ gpucSim\name:
     BLOCKING_CALL Ballot
     BLOCKING_CALL Ldmatrix
     BLOCKING_CALL Mma
+    BLOCKING_CALL Stmatrix
+    BLOCKING_CALL MbarrierWait
+    BLOCKING_CALL WgmmaWait
+    BLOCKING_CALL ClusterWait
 
 // void gpucSimSwitch(void **save, void *load): leaves one stack for another.
     .globl gpucSimSwitch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Collectives of a warp: each lane leaves its operands, the last one performs the operation for all.
-#include "Block.h"
+#include "Cluster.h"
 #include "MatrixMath.h"
 #include <cstring>
 
@@ -101,6 +101,38 @@ GPUC_SIM_HANDLER gpucSimHandleLdmatrix(uint32_t *r, const void *row, unsigned co
         memcpy(&pair[0], static_cast<const char *>(rows[i % 4 * 2]) + i / 4 * 2, 2);
         memcpy(&pair[1], static_cast<const char *>(rows[i % 4 * 2 + 1]) + i / 4 * 2, 2);
         memcpy(static_cast<uint32_t *>(warp.outputs[i]) + m, pair, 4);
+      }
+    }
+  }
+  releaseWarp(warp);
+  return me;
+}
+
+GPUC_SIM_HANDLER gpucSimHandleStmatrix(unsigned row, const uint32_t *r, unsigned count, bool transposed,
+                                       unsigned line) {
+  Thread *me = currentThread();
+  Warp &warp = *me->warp;
+  const char *name = transposed ? "stmatrix.trans" : "stmatrix";
+  requireFullWarp(warp, name);
+  if (me->lane < count * 8) {
+    SharedPlace at = sharedPlace(row, 16, 16, name, waitingPc(me));
+    if (currentBlock()->launch->full)
+      checkShared(at.offset, 16, Access::Write, *me, waitingPc(me));
+    warp.outputs[me->lane] = at.pointer();
+  }
+  warp.inputs[me->lane] = r;
+  if (!arriveInWarp(warp, name, line))
+    return waitIn(name, line);
+  for (unsigned m = 0; m < count; ++m) {
+    void *const *rows = warp.outputs + m * 8;
+    for (unsigned i = 0; i < 32; ++i) {
+      uint32_t word = static_cast<const uint32_t *>(warp.inputs[i])[m];
+      if (!transposed) {
+        memcpy(static_cast<char *>(rows[i / 4]) + i % 4 * 4, &word, 4);
+      } else {
+        memcpy(static_cast<char *>(rows[i % 4 * 2]) + i / 4 * 2, &word, 2);
+        uint16_t high = uint16_t(word >> 16);
+        memcpy(static_cast<char *>(rows[i % 4 * 2 + 1]) + i / 4 * 2, &high, 2);
       }
     }
   }

@@ -75,17 +75,31 @@ public:
     else
       status = found.status();
   }
-  /// Launches with pointer parameters.
-  Status launch(unsigned blocks, unsigned threads, unsigned sharedBytes, std::vector<DevicePtr> pointers) {
+  /// Launches with tensor map parameters and then pointer parameters.
+  Status launch(unsigned blocks, unsigned threads, unsigned sharedBytes, std::vector<DevicePtr> pointers,
+                const std::vector<std::pair<TensorMapLayout, DevicePtr>> &maps = {}, unsigned cluster = 1) {
     if (!status.ok())
       return status;
     std::vector<void *> args;
+    struct alignas(kTensorMapAlignment) Encoded {
+      unsigned char bytes[kTensorMapBytes];
+    };
+    std::vector<Encoded> encoded(maps.size());
+    for (size_t i = 0; i < maps.size(); ++i) {
+      Status valid = validateTensorMap(maps[i].first);
+      if (valid.ok())
+        valid = device->encodeTensorMap(maps[i].first, maps[i].second, encoded[i].bytes);
+      if (!valid.ok())
+        return valid;
+      args.push_back(encoded[i].bytes);
+    }
     for (DevicePtr &p : pointers)
       args.push_back(&p);
     LaunchConfig config;
     config.grid.x = blocks;
     config.block.x = threads;
     config.sharedBytes = sharedBytes;
+    config.cluster = cluster;
     config.label = "test kernel";
     return device->launch(kernel, config, args.data(), nullptr);
   }

@@ -51,4 +51,36 @@ template <int N> GPUC_DEVICE void stBytes(void *to, const void *from) {
   __builtin_memcpy(to, from, N);
 }
 
+GPUC_DEVICE u32 opaque(u32 v) { return v; }
+/// Shared memory at a shared address.
+template <typename T> GPUC_DEVICE T *sharedPointer(u32 address, u32 bytes) {
+  return static_cast<T *>(::gpucsim::api->sharedPointer(address, bytes));
+}
+GPUC_DEVICE void ldSharedF32x4(u32 address, float &x, float &y, float &z, float &w) {
+  const float *p = sharedPointer<const float>(address, 16);
+  x = p[0], y = p[1], z = p[2], w = p[3];
+}
+GPUC_DEVICE void ldSharedF32x2(u32 address, float &x, float &y) {
+  const float *p = sharedPointer<const float>(address, 8);
+  x = p[0], y = p[1];
+}
+GPUC_DEVICE void ldSharedF32x1(u32 address, float &x) { x = *sharedPointer<const float>(address, 4); }
+GPUC_DEVICE void ldSharedU32x4(u32 address, u32 &x, u32 &y, u32 &z, u32 &w) {
+  const u32 *p = sharedPointer<const u32>(address, 16);
+  x = p[0], y = p[1], z = p[2], w = p[3];
+}
+GPUC_DEVICE void stSharedF32x4(u32 address, float x, float y, float z, float w) {
+  float *p = sharedPointer<float>(address, 16);
+  p[0] = x, p[1] = y, p[2] = z, p[3] = w;
+}
+GPUC_DEVICE void stSharedF32x2(u32 address, float x, float y) {
+  float *p = sharedPointer<float>(address, 8);
+  p[0] = x, p[1] = y;
+}
+GPUC_DEVICE void stSharedF32x1(u32 address, float x) { *sharedPointer<float>(address, 4) = x; }
+GPUC_DEVICE void stSharedU32x4(u32 address, u32 x, u32 y, u32 z, u32 w) {
+  u32 *p = sharedPointer<u32>(address, 16);
+  p[0] = x, p[1] = y, p[2] = z, p[3] = w;
+}
+
 } // namespace gpuc::arch

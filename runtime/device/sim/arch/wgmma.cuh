@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Simulated twin of codegen/kernels/arch/wgmma.cuh: products are computed when they are waited for.
+#pragma once
+#include "arch/cp_async.cuh"
+#include "common/types.cuh"
+
+namespace gpuc::arch {
+
+GPUC_DEVICE u64 wgmmaDescK128(u32 address) {
+  return u64((address & 0x3ffff) >> 4) | u64(1) << 16 | u64(64) << 32 | u64(1) << 62;
+}
+GPUC_DEVICE u64 wgmmaDescMn128(u32 address, u32 leadBytes, u32 strideBytes) {
+  return u64((address & 0x3ffff) >> 4) | u64(leadBytes >> 4) << 16 | u64(strideBytes >> 4) << 32 | u64(1) << 62;
+}
+GPUC_DEVICE void wgmmaFence() {}
+GPUC_DEVICE void wgmmaCommit() { ::gpucsim::api->wgmmaCommit(); }
+template <int N> GPUC_DEVICE void wgmmaWait(GPUC_SIM_SITE) { ::gpucsim::api->wgmmaWait(N, line); }
+/// The compiler must see that `d` changes here.
+template <int N, int M> GPUC_DEVICE void wgmmaWait(float (&d)[M], GPUC_SIM_SITE) {
+  ::gpucsim::api->wgmmaWait(N, line);
+  asm volatile("" : : "r"(&d) : "memory");
+}
+template <typename T> struct WgmmaElement;
+template <> struct WgmmaElement<f16> {
+  static constexpr ::gpucsim::WgmmaKind kKind = ::gpucsim::WgmmaKind::F16;
+};
+template <> struct WgmmaElement<bf16> {
+  static constexpr ::gpucsim::WgmmaKind kKind = ::gpucsim::WgmmaKind::Bf16;
+};
+template <typename T, int N, int kTransposedB = 0> GPUC_DEVICE void wgmma(float (&d)[N / 2], u64 a, u64 b, int accumulate) {
+  static_assert(N % 8 == 0 && N >= 8 && N <= 256, "the width is a multiple of 8 up to 256");
+  ::gpucsim::api->wgmma(d, nullptr, a, b, N | (kTransposedB ? 1024 : 0) | (accumulate ? 2048 : 0), WgmmaElement<T>::kKind);
+}
+template <typename T, int N, int kTransposedB = 0>
+GPUC_DEVICE void wgmmaRs(float (&d)[N / 2], const u32 (&a)[4], u64 b, int accumulate) {
+  static_assert(N % 8 == 0 && N >= 8 && N <= 256, "the width is a multiple of 8 up to 256");
+  ::gpucsim::api->wgmma(d, a, 0, b, N | (kTransposedB ? 1024 : 0) | (accumulate ? 2048 : 0), WgmmaElement<T>::kKind);
+}
+
+} // namespace gpuc::arch
