@@ -11,8 +11,7 @@ namespace gpuc {
 
 /// Whether the library has instructions that most of gpuc's kernels don't use (wgmma), for these types.
 bool libraryCompetes(const MatmulProblem &problem, const Target &target);
-/// Only where the library has instructions that gpuc's kernels don't use (wgmma), 16-bit, and large enough to
-/// pay for the call.
+/// Only where it does, and large enough to pay for the call. Not for products that gpuc has a wgmma body for.
 bool prefersLibrary(const MatmulProblem &problem, const Target &target);
 
 /// Splits product kernels whose epilogue the library can't express where that is expected to be faster

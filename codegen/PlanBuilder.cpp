@@ -52,7 +52,7 @@ bool prefersLibrary(KernelOp kernel, const Target &target) {
   if (kernel.getFamily() != "matmul")
     return false;
   auto library = libraryMatmul(kernel);
-  return library && prefersLibrary(library->problem, target);
+  return library && prefersLibrary(library->problem, target) && !hasWarpgroupBody(kernel, target);
 }
 
 bool hasChoice(KernelOp kernel, const Target &target, bool allowLibrary) {
@@ -328,7 +328,7 @@ struct PlanBuilder::Program {
       return false;
     auto library = libraryMatmul(kernel);
     auto tuned = kernel->getAttrOfType<BoolAttr>(kLibraryAttr);
-    if (!library || !(tuned ? tuned.getValue() : prefersLibrary(library->problem, target)))
+    if (!library || !(tuned ? tuned.getValue() : gpuc::prefersLibrary(kernel, target)))
       return false;
     MatmulStep step;
     step.problem = library->problem;

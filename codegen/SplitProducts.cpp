@@ -15,9 +15,10 @@ namespace gpuc {
 
 namespace {
 
-/// Share of the tensor cores' peak that gpuc's own product kernels (mma.sync on every target) and the library
-/// reach on large problems, and what a library call costs besides: it neither waits nor triggers early, so
-/// neighbours don't overlap with it. Measured on an H200 (docs/benchmarks.md).
+/// Share of the tensor cores' peak that gpuc's mma.sync kernels and the library reach on large problems, and
+/// what a library call costs besides: it neither waits nor triggers early, so neighbours don't overlap with
+/// it. Measured on an H200 (docs/benchmarks.md). gpuc's wgmma kernels are as fast as the library and compute
+/// any epilogue: where there is one, the library is not asked (kernels/wgmma/README.md).
 constexpr double kOwnShareOfPeak = 0.40, kLibraryShareOfPeak = 0.70, kLibraryCallSeconds = 2.5e-6;
 /// Own tiles have up to 128 rows. A little more than one tile of rows fills the machine badly: there the
 /// library is ahead from this size on.
@@ -87,7 +88,8 @@ KernelOp makeKernel(OpBuilder &builder, KernelOp like, llvm::StringRef family,
 void trySplit(KernelOp kernel, const Target &target) {
   auto root = dyn_cast_or_null<MatmulOp>(kernel.getRoot());
   if (!root || kernel.getNumResults() != 1 || !kernel.getOffsets() ||
-      (*kernel.getOffsets())[0] == kReturnedOffset || libraryMatmul(kernel))
+      (*kernel.getOffsets())[0] == kReturnedOffset || libraryMatmul(kernel) ||
+      hasWarpgroupBody(kernel, target))
     return;
   Value end = endOfProduct(kernel, root);
   if (end.getType() != kernel.getResult(0).getType())

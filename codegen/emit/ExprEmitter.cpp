@@ -291,13 +291,20 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::operand(Value value, Value operandV
   return emit(operandValue, broadcast(coords, shapeOf(operandValue)));
 }
 
+/// Functions of 16-bit tensors have cheaper forms (common/half_math.cuh).
+static std::string functionPrefix(UnaryKind kind, Type element) {
+  bool cheap = kind == UnaryKind::Gelu || kind == UnaryKind::GeluTanh || kind == UnaryKind::Silu ||
+               kind == UnaryKind::Sigmoid;
+  return cheap && (element.isF16() || element.isBF16()) ? "unary16_" : "unary_";
+}
+
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitOp(Operation *op, Value value, ArrayRef<Index> coords) {
   std::string type = computeTypeName(elementTypeOf(value));
   if (auto unary = dyn_cast<UnaryOp>(op)) {
     Scalar x = operand(value, unary.getX(), coords);
     UnaryKind kind = unary.getKind();
-    std::string call = "unary_" + std::string(name(kind)) + "(" + x.text;
     Type element = elementTypeOf(unary.getX());
+    std::string call = functionPrefix(kind, element) + std::string(name(kind)) + "(" + x.text;
     double parameters[] = {unary.getAlpha().convertToDouble(), unary.getBeta().convertToDouble()};
     for (unsigned i = 0; i < numParameters(kind); ++i)
       call += ", " + realLiteral(element, parameters[i]);

@@ -255,6 +255,108 @@ FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResu
   return functor;
 }
 
+/// The coefficients of the groups' coordinates in an offset; nothing when it has other terms.
+static std::optional<GroupLayout> groupLayout(ExprEmitter::Impl &e, const Index &offset,
+                                              const FunctorShape &shape) {
+  GroupLayout layout{offset.constant, SmallVector<int64_t>(shape.groups.size(), 0)};
+  for (auto [atom, coefficient] : offset.terms) {
+    const emit::Atom &a = e.context.atom(atom);
+    unsigned group = 0;
+    if (a.kind != emit::Atom::Variable || !StringRef(a.text).starts_with("g") ||
+        StringRef(a.text).drop_front().getAsInteger(10, group) || group >= shape.groups.size())
+      return std::nullopt;
+    layout.strides[group] = coefficient;
+  }
+  // The lane's coefficient counts where the group has no further coordinate.
+  if (shape.lanes > 1 && layout.strides[shape.laneGroup] == 0)
+    layout.strides[shape.laneGroup] = offset.lane;
+  if (shape.lanes > 1 && layout.strides[shape.laneGroup] != offset.lane)
+    return std::nullopt;
+  return layout;
+}
+
+std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, Value root, const FunctorShape &shape) {
+  if (kernel.getNumResults() != 1)
+    return std::nullopt;
+  Value yielded = kernel.getYield()->getOperand(0);
+  Type element = elementTypeOf(yielded);
+  auto arguments = reachedArguments({yielded}, {root});
+
+  // Held operands are tried one after the other; at last none is.
+  SmallVector<BlockArgument> candidates;
+  for (BlockArgument argument : arguments)
+    if (elementTypeOf(argument) == element &&
+        tensorType(argument).getNumElements() == tensorType(root).getNumElements() &&
+        shapeOf(argument) == shapeOf(root))
+      candidates.push_back(argument);
+  candidates.push_back(nullptr);
+  for (BlockArgument held : candidates) {
+    EmittedValues out;
+    Members members(shape.name);
+    SmallVector<BlockArgument> loaded;
+    for (BlockArgument argument : arguments)
+      if (argument != held)
+        loaded.push_back(argument);
+    auto names = addArguments(members, loaded);
+    ExprEmitter emitter(kernel, shape.lanes, shape.indexType);
+    auto &e = emitter.internals();
+    e.quiet = true;
+    e.tablePrefix = "k" + shape.name + "Table";
+    bindArguments(emitter, kernel, loaded, names);
+    Coords coords = groupCoords(e, root, shape);
+    StringRef lane = shape.lanes > 1 ? "[lane]" : "[0]";
+    e.bound[root] = {("acc" + lane).str(), keyOf(e, coords)};
+    e.forward[root] = coords;
+    if (held) {
+      BufferAccess access = argumentAccess(kernel, held, "held");
+      e.accesses[held] = access;
+      Index offset = e.offset(access, coords);
+      auto layout = groupLayout(e, offset, shape);
+      if (!layout)
+        continue;
+      e.boundLoads[e.loadKey(held, offset)] = ("held" + lane).str();
+      out.heldLayout = *layout;
+      out.held = held.getArgNumber();
+    }
+    mapForward(e, kernel);
+    auto at = e.forward.find(yielded);
+    if (at == e.forward.end())
+      return std::nullopt;
+    Coords yieldCoords = at->second;
+    BufferAccess access = resultAccess(kernel, 0, "out");
+    auto layout = groupLayout(e, e.offset(access, yieldCoords), shape);
+    if (!layout)
+      return std::nullopt;
+    out.result = *layout;
+    // A rounding at the end is left to the template: it would be done twice.
+    Value last = yielded;
+    if (auto cast = last.getDefiningOp<CastOp>();
+        cast && computeTypeName(elementTypeOf(cast.getX())) == computeTypeName(element) &&
+        elementTypeOf(cast.getX()).isF32() && e.forward.count(cast.getX()))
+      last = cast.getX();
+    std::string value = e.emit(last, e.forward[last]).text;
+    if (e.failed)
+      return std::nullopt;
+    std::string body = e.hoisted + e.laneBody;
+    bool readOtherwise = llvm::any_of(e.loads, [&](const auto &load) { return load.argument == held; });
+    if (held && (readOtherwise || !StringRef(body + value).contains("held" + lane.str())))
+      continue;
+    body =
+        indentLines(e.hoisted, 4) + laneLoopText(shape.lanes, e.laneBody + "r[lane] = " + value + ";\n", 4);
+    std::string count = "[" + std::to_string(shape.lanes) + "]";
+    out.functor.text = e.tables + "struct " + shape.name + " {\n" + members.declarations +
+                       "  GPUC_DEVICE void compute(const " + computeTypeName(elementTypeOf(root)) +
+                       " (&acc)" + count + ", const " + storageTypeName(element) + " (&held)" + count +
+                       coordinateParameters(shape) + ", " + computeTypeName(element) + " (&r)" + count +
+                       ") const {\n" + body + "  }\n};\n";
+    out.functor.parameters = members.parameters;
+    out.functor.construct = shape.name + "{" + members.initialisers + "}";
+    out.functor.args = members.args;
+    return out;
+  }
+  return std::nullopt;
+}
+
 FailureOr<EmittedFunctor> emitPrologue(KernelOp kernel, Value operand, const FunctorShape &shape) {
   auto arguments = reachedArguments({operand}, {});
   Members members(shape.name);

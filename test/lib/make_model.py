@@ -55,17 +55,27 @@ def mlp():
     return model(nodes, [value("x", [3, 5])], [value("y", [3, 7])], weights)
 
 
-@kind
-def transformer_feed_forward():
-    """x[4096,1024] -> Gemm, erf-GELU, Gemm, residual: products large enough for the library."""
+def feed_forward(width):
     nodes = [
         helper.make_node("Gemm", ["x", "w1", "b1"], ["h"], name="up"),
         helper.make_node("Gelu", ["h"], ["g"], name="gelu"),
         helper.make_node("Gemm", ["g", "w2", "b2"], ["z"], name="down"),
         helper.make_node("Add", ["z", "x"], ["y"], name="residual"),
     ]
-    weights = [weight("w1", [1024, 2048]), weight("b1", [2048]), weight("w2", [2048, 1024]), weight("b2", [1024])]
-    return model(nodes, [value("x", [4096, 1024])], [value("y", [4096, 1024])], weights, opset=20)
+    weights = [weight("w1", [width, 2048]), weight("b1", [2048]), weight("w2", [2048, width]), weight("b2", [width])]
+    return model(nodes, [value("x", [4096, width])], [value("y", [4096, width])], weights, opset=20)
+
+
+@kind
+def transformer_feed_forward():
+    """x[4096,1024] -> Gemm, erf-GELU, Gemm, residual: products of the size of transformers."""
+    return feed_forward(1024)
+
+
+@kind
+def uneven_feed_forward():
+    """The same with rows of 1020 elements: no multiple of 16 bytes in fp16."""
+    return feed_forward(1020)
 
 
 @kind

@@ -45,4 +45,18 @@ GPUC_DEVICE void ldmatrixX1Trans(u32 (&r)[1], const void *row) {
                : "memory");
 }
 
+// The row's address in the shared window (sharedAddress).
+GPUC_DEVICE void ldmatrixX4(u32 (&r)[4], u32 row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(row)
+               : "memory");
+}
+GPUC_DEVICE void ldmatrixX4Trans(u32 (&r)[4], u32 row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(row)
+               : "memory");
+}
+
 } // namespace gpuc::arch

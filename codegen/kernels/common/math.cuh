@@ -4,6 +4,7 @@
 // bf16 to float first (toAcc). Comparisons and predicates give bool, everything else the type of the first
 // operand.
 #pragma once
+#include "arch/approx.cuh"
 #include "common/types.cuh"
 
 namespace gpuc {
@@ -92,7 +93,9 @@ template <typename T> GPUC_DEVICE T unary_sigmoid(T x) {
   return T(1) / (T(1) + unary_exp(-x));
 }
 template <typename T> GPUC_DEVICE T unary_relu(T x) {
-  if constexpr (kIsFloat<T> || kIsSigned<T>)
+  if constexpr (kIsSame<T, float>)
+    return arch::maxOrNan(x, 0.0f);
+  else if constexpr (kIsFloat<T> || kIsSigned<T>)
     return x < T(0) ? T(0) : x;
   else
     return x;

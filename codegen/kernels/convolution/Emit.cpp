@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The family "convolution": implicit GEMM over matmul's tiles, and depthwise.
-#include "Analysis.h"
 #include "Families.h"
+#include "WgmmaConv.h"
 #include "gpuc/IR/Types.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -10,17 +10,55 @@
 using namespace mlir;
 
 namespace gpuc {
-namespace {
 
 constexpr llvm::StringLiteral kDepthwise = "depthwise";
 constexpr int kThreads = 256; ///< of depthwise and packing
 
-/// Which operand of the product the pixels are, and the lanes of the epilogue.
-struct Roles {
-  bool pixelRows =
-      true; ///< pixels are rows and lanes are channels, else channels are rows and lanes are pixels
-  unsigned lanes = 1;
-};
+FunctorShape convEpilogueShape(KernelOp kernel, size_t spatial, bool pixelLanes, unsigned lanes) {
+  FunctorShape shape;
+  llvm::SmallVector<unsigned> pixel{0};
+  for (size_t d = 0; d < spatial; ++d)
+    pixel.push_back(unsigned(d + 2));
+  shape.groups = {pixel, {1}};
+  shape.laneGroup = pixelLanes ? 0 : 1;
+  shape.lanes = lanes;
+  shape.indexType = indexTypeFor(kernel);
+  return shape;
+}
+
+std::string shiftedPointer(StringRef pointer, const OperandView &view) {
+  return view.offset == 0 ? pointer.str() : (pointer + " + " + std::to_string(view.offset)).str();
+}
+
+/// The kernel that fills FilterSource's layout from w.
+PackingKernel packFilters(KernelOp kernel, const ConvAnalysis &c, const std::string &element, bool tf32) {
+  PackingKernel pack;
+  ConvAnalysis g = c; // the layout does not depend on x: equal weights are packed once
+  g.access = 1;
+  g.images = 1;
+  g.imageStride = g.channelStride = 0;
+  g.x.constant = false;
+  for (size_t d = 0; d < g.xExtent.size(); ++d)
+    g.xExtent[d] = g.yExtent[d] = g.xStride[d] = 1;
+  std::string geometry = g.geometryText(element);
+  std::string text = unitHead(kernel, "convolution", "pack", {"convolution/geometry.cuh"}) + geometry;
+  text += unitEntry(std::to_string(kThreads), {"const " + element + " *w", element + " *packed"});
+  text +=
+      llvm::formatv("  packFilter<Geometry, {0}>({1}, packed, i64(blockIdx.x) * blockDim.x + threadIdx.x);\n",
+                    tf32 ? "true" : "false", shiftedPointer("w", c.w));
+  pack.kernel.text = text + unitEnd();
+  pack.kernel.grid.x = uint32_t(llvm::divideCeil(c.packedElements(), kThreads));
+  pack.kernel.block.x = kThreads;
+  pack.kernel.programmaticDependent = false;
+  pack.kernel.args = {operandArg(c.w.index), packedArg(0)};
+  pack.bytes = c.packedElements() * int64_t(bitWidth(c.dtype) / 8);
+  pack.key = llvm::formatv("conv filter{0} +{1}\n{2}", tf32 ? " tf32" : "", c.w.offset, geometry);
+  return pack;
+}
+
+namespace {
+
+using Roles = ConvRoles;
 
 /// Vectors of channels need groups of whole vectors; pixels of a transposed convolution's phase are no
 /// neighbours.
@@ -32,18 +70,6 @@ Roles chooseRoles(const ConvAnalysis &c, unsigned limit) {
   if (pixel > channel)
     return {false, pixel};
   return {true, channel};
-}
-
-FunctorShape epilogueShape(KernelOp kernel, size_t spatial, bool pixelLanes, unsigned lanes) {
-  FunctorShape shape;
-  llvm::SmallVector<unsigned> pixel{0};
-  for (size_t d = 0; d < spatial; ++d)
-    pixel.push_back(unsigned(d + 2));
-  shape.groups = {pixel, {1}};
-  shape.laneGroup = pixelLanes ? 0 : 1;
-  shape.lanes = lanes;
-  shape.indexType = indexTypeFor(kernel);
-  return shape;
 }
 
 TileProblem tileProblem(KernelOp kernel, const ConvAnalysis &c, const Roles &roles) {
@@ -65,36 +91,6 @@ TileProblem tileProblem(KernelOp kernel, const ConvAnalysis &c, const Roles &rol
 
 unsigned laneLimit(const ConvAnalysis &c) {
   return tileMath(c.dtype, c.root->hasAttr("tf32")) == TileMath::Simt ? 4 : 8;
-}
-
-/// "T *p" shifted by the view's offset, as an expression.
-std::string shifted(StringRef pointer, const OperandView &view) {
-  return view.offset == 0 ? pointer.str() : (pointer + " + " + std::to_string(view.offset)).str();
-}
-
-/// The kernel that fills FilterSource's layout from w.
-PackingKernel packFilters(KernelOp kernel, const ConvAnalysis &c, const std::string &element) {
-  PackingKernel pack;
-  ConvAnalysis g = c; // the layout does not depend on x: equal weights are packed once
-  g.access = 1;
-  g.images = 1;
-  g.imageStride = g.channelStride = 0;
-  g.x.constant = false;
-  for (size_t d = 0; d < g.xExtent.size(); ++d)
-    g.xExtent[d] = g.yExtent[d] = g.xStride[d] = 1;
-  std::string geometry = g.geometryText(element);
-  std::string text = unitHead(kernel, "convolution", "pack", {"convolution/geometry.cuh"}) + geometry;
-  text += unitEntry(std::to_string(kThreads), {"const " + element + " *w", element + " *packed"});
-  text += llvm::formatv("  packFilter<Geometry>({0}, packed, i64(blockIdx.x) * blockDim.x + threadIdx.x);\n",
-                        shifted("w", c.w));
-  pack.kernel.text = text + unitEnd();
-  pack.kernel.grid.x = uint32_t(llvm::divideCeil(c.packedElements(), kThreads));
-  pack.kernel.block.x = kThreads;
-  pack.kernel.programmaticDependent = false;
-  pack.kernel.args = {operandArg(c.w.index), packedArg(0)};
-  pack.bytes = c.packedElements() * int64_t(bitWidth(c.dtype) / 8);
-  pack.key = llvm::formatv("conv filter +{0}\n{1}", c.w.offset, geometry);
-  return pack;
 }
 
 /// Depthwise weights as [tap][channel].
@@ -135,11 +131,10 @@ struct ConvolutionFamily final : KernelFamily {
       list.append("variant", b.getStringAttr(kDepthwise));
     } else {
       TileProblem problem = tileProblem(kernel, *c, chooseRoles(*c, laneLimit(*c)));
-      auto choice = chooseTile(problem, target);
-      if (!choice)
+      if (rankTiles(problem, target, 1).empty())
         return kernel.emitError("no convolution variant takes ")
                << problem.batch << " x " << problem.rows << " x " << problem.cols << " x " << problem.depth;
-      list = toAttributes(*choice, b);
+      list = toAttributes(rankVariants(kernel, *c, target, 1).front(), b);
     }
     kernel.setConfigAttr(list.getDictionary(kernel.getContext()));
     return success();
@@ -152,8 +147,7 @@ struct ConvolutionFamily final : KernelFamily {
       return {};
     Builder b(kernel.getContext());
     std::vector<DictionaryAttr> list;
-    for (const TileChoice &choice :
-         rankTiles(tileProblem(kernel, *c, chooseRoles(*c, laneLimit(*c))), target, limit))
+    for (const ProductChoice &choice : rankVariants(kernel, *c, target, limit))
       list.push_back(toAttributes(choice, b).getDictionary(kernel.getContext()));
     return list;
   }
@@ -170,6 +164,8 @@ struct ConvolutionFamily final : KernelFamily {
       return std::vector<EmittedKernel>();
     if (name.getValue() == kDepthwise)
       return emitDepthwise(kernel, *c);
+    if (const WgmmaVariant *large = findWgmmaVariant(name.getValue()))
+      return emitWgmmaConv(kernel, *c, chooseRoles(*c, laneLimit(*c)), *large, 1, target);
     const TileVariant *variant = findTileVariant(name.getValue());
     if (!variant)
       return kernel.emitError("unknown convolution variant '") << name.getValue() << "'";
@@ -178,9 +174,15 @@ struct ConvolutionFamily final : KernelFamily {
   }
 
 private:
-  static NamedAttrList toAttributes(const TileChoice &choice, Builder &b) {
+  static std::vector<ProductChoice> rankVariants(KernelOp kernel, const ConvAnalysis &c, const Target &target,
+                                                 unsigned limit) {
+    Roles roles = chooseRoles(c, laneLimit(c));
+    return rankProducts(tileProblem(kernel, c, roles), analyzeWgmmaConv(kernel, c, roles, target), target,
+                        limit);
+  }
+  static NamedAttrList toAttributes(const ProductChoice &choice, Builder &b) {
     NamedAttrList list;
-    list.append("variant", b.getStringAttr(choice.variant->name));
+    list.append("variant", b.getStringAttr(choice.variant));
     list.append("splits", b.getI64IntegerAttr(choice.splits));
     return list;
   }
@@ -192,7 +194,7 @@ private:
   }
   static std::string makeOutput(const ConvAnalysis &c, const EmittedFunctor &epilogue) {
     return llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{{1}, epilogue};\n", epilogue.construct,
-                         c.bias ? shifted("bias", *c.bias) : "nullptr");
+                         c.bias ? shiftedPointer("bias", *c.bias) : "nullptr");
   }
 
   FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, const ConvAnalysis &c,
@@ -203,7 +205,7 @@ private:
     TileProblem problem = tileProblem(kernel, c, roles);
     bool simt = problem.math == TileMath::Simt;
     auto epilogue = emitEpilogue(kernel, {c.root->getResult(0)},
-                                 epilogueShape(kernel, c.xExtent.size(), !roles.pixelRows, roles.lanes));
+                                 convEpilogueShape(kernel, c.xExtent.size(), !roles.pixelRows, roles.lanes));
     if (failed(epilogue))
       return failure();
     std::string element = storageTypeName(*elementType(c));
@@ -238,9 +240,9 @@ private:
     text += splits == 1
                 ? makeOutput(c, *epilogue)
                 : llvm::formatv("  PartialOutput<Config, {0}> output{{partial, coord.split};\n", sum).str();
-    text += llvm::formatv("  Pixels pixels({0}, phase);\n", shifted("x", c.x));
+    text += llvm::formatv("  Pixels pixels({0}, phase);\n", shiftedPointer("x", c.x));
     text += packed ? "  Filters filters(w, coord.z);\n"
-                   : llvm::formatv("  Filters filters({0}, phase);\n", shifted("w", c.w)).str();
+                   : llvm::formatv("  Filters filters({0}, phase);\n", shiftedPointer("w", c.w)).str();
     text += llvm::formatv("  runTile<Tile>(shared, {0}, output, coord);\n",
                           roles.pixelRows ? "pixels, filters" : "filters, pixels");
     first.text = text + unitEnd();
@@ -249,7 +251,7 @@ private:
     first.sharedBytes = uint32_t(variant.sharedBytes(simt ? sumBytes(c.dtype) : int(bitWidth(c.dtype) / 8)));
     first.args = {operandArg(c.x.index), packed ? packedArg(0) : operandArg(c.w.index)};
     if (packed)
-      first.packing.push_back(packFilters(kernel, c, element));
+      first.packing.push_back(packFilters(kernel, c, element, false));
     llvm::SmallVector<EmittedArg> outputArgs;
     if (c.bias)
       outputArgs.push_back(operandArg(c.bias->index));
@@ -293,7 +295,7 @@ private:
     if (pixelLanes)
       lanes = unsigned(strip);
     auto epilogue = emitEpilogue(kernel, {c.root->getResult(0)},
-                                 epilogueShape(kernel, c.xExtent.size(), pixelLanes, lanes));
+                                 convEpilogueShape(kernel, c.xExtent.size(), pixelLanes, lanes));
     if (failed(epilogue))
       return failure();
     c.access = 1;
@@ -323,8 +325,8 @@ private:
                       {"const " + element + " *x", "const " + element + " *w",
                        c.bias ? "const " + element + " *bias" : std::string(), epilogue->parameters});
     text += makeOutput(c, *epilogue);
-    text += llvm::formatv("  runDepthwise<Body>({0}, {1}, output);\n", shifted("x", c.x),
-                          packed ? "w" : shifted("w", c.w));
+    text += llvm::formatv("  runDepthwise<Body>({0}, {1}, output);\n", shiftedPointer("x", c.x),
+                          packed ? "w" : shiftedPointer("w", c.w));
     out.text = text + unitEnd();
     int64_t items = c.pixels() / last * int64_t(llvm::divideCeil(last, strip)) * (outputs / channels);
     out.grid.x = uint32_t(llvm::divideCeil(items, kThreads));

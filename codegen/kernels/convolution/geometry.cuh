@@ -223,8 +223,10 @@ template <typename G, int kAccessElements = 16 / int(sizeof(typename G::T))> str
   }
 };
 
-/// Packs one element: `item` counts the elements of FilterSource's layout.
-template <typename G> GPUC_DEVICE void packFilter(const typename G::T *w, typename G::T *packed, i64 item) {
+/// Packs one element: `item` counts the elements of FilterSource's layout. kTf32: f32 rounded to the nearest TF32, for
+/// tensor cores that would cut the low bits off.
+template <typename G, bool kTf32 = false>
+GPUC_DEVICE void packFilter(const typename G::T *w, typename G::T *packed, i64 item) {
   constexpr i32 kStride = packedDepth<G>();
   i64 line = item / kStride;
   i32 depth = i32(item % kStride), z = i32(line / G::kGroupOutputs), output = i32(line % G::kGroupOutputs);
@@ -235,6 +237,8 @@ template <typename G> GPUC_DEVICE void packFilter(const typename G::T *w, typena
   i32 count;
   const typename G::T *from = source.locate(source.row(output), depth, 0, count);
   packed[item] = count ? *from : typename G::T{};
+  if constexpr (kTf32)
+    packed[item] = arch::bitCast<float>(arch::cvtRnaTf32(packed[item]));
 }
 
 } // namespace gpuc

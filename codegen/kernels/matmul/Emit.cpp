@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The family "matmul": chooses between the tile variants and the two gemv bodies, and writes units.
-#include "Analysis.h"
 #include "Families.h"
+#include "WgmmaMatmul.h"
 #include "gpuc/IR/Types.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -75,21 +75,6 @@ std::optional<MatmulConfig> chooseGemv(const MatmulAnalysis &m, const Target &ta
   return c;
 }
 
-/// The declarations that both launches share: element type, epilogue, Output.
-std::string outputText(MatmulAnalysis &m, const EmittedFunctor &epilogue, unsigned lanes) {
-  Type element = elementTypeOf(m.root.getX());
-  std::string order = m.swapped ? "col, row" : "row, col";
-  std::string s = llvm::formatv("using Element = {0};\n", storageTypeName(element));
-  s += epilogue.text;
-  s += llvm::formatv("struct Output {{\n  using Acc = {0};\n  static constexpr int kLanes = {1};\n",
-                     computeTypeName(element), lanes);
-  s += "  const Epilogue &epilogue;\n  template <int L>\n"
-       "  GPUC_DEVICE void store(const Acc (&values)[L], i32 z, i32 row, i32 col) const {\n";
-  s += llvm::formatv("    epilogue.store(values, {0}{1});\n  }\n};\n", m.batchExtents.empty() ? "" : "z, ",
-                     order);
-  return s;
-}
-
 struct MatmulFamily final : KernelFamily {
   StringRef name() const override { return "matmul"; }
 
@@ -101,13 +86,13 @@ struct MatmulFamily final : KernelFamily {
     if (auto gemv = chooseGemv(*m, target)) {
       config = *gemv;
     } else {
-      auto choice = chooseTile(m->problem, target);
-      if (!choice)
+      auto choices = rankVariants(kernel, *m, target, 1);
+      if (choices.empty())
         return kernel.emitError("no matmul variant takes ")
                << m->problem.batch << " x " << m->problem.rows << " x " << m->problem.cols << " x "
                << m->problem.depth << " of " << elementTypeOf(m->root.getX());
-      config.variant = choice->variant->name.str();
-      config.splits = choice->splits;
+      config.variant = choices.front().variant.str();
+      config.splits = choices.front().splits;
     }
     kernel.setConfigAttr(toAttribute(config, kernel.getContext()));
     return success();
@@ -121,9 +106,9 @@ struct MatmulFamily final : KernelFamily {
     std::vector<DictionaryAttr> list;
     if (auto gemv = chooseGemv(*m, target))
       list.push_back(toAttribute(*gemv, kernel.getContext()));
-    for (const TileChoice &choice : rankTiles(m->problem, target, limit))
+    for (const ProductChoice &choice : rankVariants(kernel, *m, target, limit))
       if (list.size() < limit)
-        list.push_back(toAttribute({choice.variant->name.str(), choice.splits, 1, 1}, kernel.getContext()));
+        list.push_back(toAttribute({choice.variant.str(), choice.splits, 1, 1}, kernel.getContext()));
     return list;
   }
 
@@ -136,6 +121,8 @@ struct MatmulFamily final : KernelFamily {
       return std::vector<EmittedKernel>();
     if (StringRef(config->variant).starts_with("gemv"))
       return emitGemv(kernel, *m, *config);
+    if (const WgmmaVariant *large = findWgmmaVariant(config->variant))
+      return emitWgmmaMatmul(kernel, *m, *large, config->splits, target);
     const TileVariant *variant = findTileVariant(config->variant);
     if (!variant || variant->math != m->problem.math)
       return kernel.emitError("unknown matmul variant '") << config->variant << "'";
@@ -143,6 +130,11 @@ struct MatmulFamily final : KernelFamily {
   }
 
 private:
+  static std::vector<ProductChoice> rankVariants(KernelOp kernel, const MatmulAnalysis &m,
+                                                 const Target &target, unsigned limit) {
+    auto w = analyzeWgmmaMatmul(kernel, m, target);
+    return rankProducts(m.problem, w ? std::optional(w->problem) : std::nullopt, target, limit);
+  }
   FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, MatmulAnalysis m,
                                                   const TileVariant &variant, int splits) const {
     bool simt = m.problem.math == TileMath::Simt;
@@ -153,7 +145,7 @@ private:
       return failure();
     std::string element = storageTypeName(elementTypeOf(m.root.getX()));
     std::string configText = tileConfigText(variant, m.problem, splits);
-    std::string output = outputText(m, *epilogue, lanes);
+    std::string output = matmulOutputText(m, *epilogue, lanes);
     std::string sumType = simt ? "Sum<Element>" : "float";
     std::string makeOutput =
         llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{epilogue};\n", epilogue->construct);
@@ -219,7 +211,7 @@ private:
         llvm::formatv("struct Config {{\n  static constexpr i32 kM = {0}, kN = {1}, kK = {2}, kBatch = {3};\n"
                       "  static constexpr int kColumns = {4}, kSlices = {5};\n};\n",
                       m.problem.rows, m.problem.cols, m.problem.depth, m.problem.batch, c.columns, c.slices);
-    text += outputText(m, *epilogue, 1);
+    text += matmulOutputText(m, *epilogue, 1);
     text += "using SourceA = DenseSource<OperandA>;\nusing SourceB = DenseSource<OperandB>;\n";
     text += llvm::formatv("using Body = {0}<Config, SourceA, SourceB>;\n",
                           alongDepth ? "GemvAlongDepth" : "GemvAlongColumns");
@@ -242,6 +234,22 @@ private:
 };
 
 } // namespace
+
+/// The declarations that both launches share: element type, epilogue, Output.
+std::string matmulOutputText(const MatmulAnalysis &m, const EmittedFunctor &epilogue, unsigned lanes) {
+  MatmulOp root = m.root;
+  Type element = elementTypeOf(root.getX());
+  std::string order = m.swapped ? "col, row" : "row, col";
+  std::string s = llvm::formatv("using Element = {0};\n", storageTypeName(element));
+  s += epilogue.text;
+  s += llvm::formatv("struct Output {{\n  using Acc = {0};\n  static constexpr int kLanes = {1};\n",
+                     computeTypeName(element), lanes);
+  s += "  const Epilogue &epilogue;\n  template <int L>\n"
+       "  GPUC_DEVICE void store(const Acc (&values)[L], i32 z, i32 row, i32 col) const {\n";
+  s += llvm::formatv("    epilogue.store(values, {0}{1});\n  }\n};\n", m.batchExtents.empty() ? "" : "z, ",
+                     order);
+  return s;
+}
 
 const KernelFamily &matmulFamily() {
   static const MatmulFamily family;

@@ -3,6 +3,7 @@
 #pragma once
 #include "gpuc/Codegen/Family.h"
 #include "gpuc/Plan/MatmulProblem.h"
+#include "gpuc/Target/Target.h"
 #include <optional>
 
 namespace gpuc {
@@ -20,5 +21,8 @@ struct LibraryMatmul {
 /// MatmulEpilogue. Nothing when the kernel is more than that. f16, bf16, f32 (tf32 when the op allows it),
 /// f64.
 std::optional<LibraryMatmul> libraryMatmul(KernelOp kernel);
+
+/// The family has a body with the target's fastest tensor-core instructions that can compute the kernel.
+bool hasWarpgroupBody(KernelOp kernel, const Target &target);
 
 } // namespace gpuc

@@ -2,6 +2,7 @@
 // Loads and stores of consecutive lanes that generated code uses: V-element vectors when the emitter could
 // prove alignment, single elements otherwise. A guard that is false reads nothing and gives zeros.
 #pragma once
+#include "common/half_math.cuh"
 #include "common/math.cuh"
 #include "common/rows.cuh"
 #include "common/storage_types.cuh"

@@ -58,6 +58,28 @@ mlir::FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, llvm::ArrayRef<mli
 ///   GPUC_DEVICE void load(C (&x)[lanes], I g0, I g1, …) const;  and the one-element overload.
 mlir::FailureOr<EmittedFunctor> emitPrologue(KernelOp kernel, mlir::Value operand, const FunctorShape &shape);
 
+/// Where a buffer's elements lie, as seen from the groups of a FunctorShape: offset + sum of strides[g] *
+/// g-th coordinate, in elements.
+struct GroupLayout {
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t> strides;
+};
+/// An epilogue for templates that write the result themselves.
+struct EmittedValues {
+  /// Instead of `store`:
+  ///   GPUC_DEVICE void compute(const C (&acc)[lanes], const S (&held)[lanes], I g0, …, R (&r)[lanes]) const;
+  /// r: the result's elements in their compute type, to be rounded to its storage type S. The parameters have
+  /// no pointer to the result and to what is held.
+  EmittedFunctor functor;
+  GroupLayout result;
+  /// An operand of the result's element type whose elements at the coordinates are passed in `held`.
+  std::optional<unsigned> held;
+  GroupLayout heldLayout;
+};
+/// Nothing when the kernel has several results, or the result does not lie as GroupLayout says.
+std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, mlir::Value rootResult,
+                                                const FunctorShape &shape);
+
 /// The largest lanes in {8, 4, 2, 1} (16 bytes at most) such that the results and the operands that vary
 /// along the lane axis can be accessed with aligned vectors: unit stride along it, extents and other strides
 /// divisible. `value` is the root's result (or operand) that the lanes run over.

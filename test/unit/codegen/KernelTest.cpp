@@ -349,11 +349,13 @@ std::vector<EmittedKernel> KernelTest::emitAll(llvm::StringRef text) {
   return all;
 }
 
-void KernelTest::checkCompiles(llvm::StringRef text) {
+void KernelTest::checkCompiles(llvm::StringRef text, llvm::StringRef products) {
   auto nvrtc = Nvrtc::open();
   if (!nvrtc.ok())
     GTEST_SKIP() << nvrtc.status().message();
-  for (const Target *t : defaultTargets()) {
+  auto targets = parseTargets(std::string_view(products.data(), products.size()));
+  ASSERT_TRUE(targets.ok()) << targets.status().message();
+  for (const Target *t : *targets) {
     target = t;
     for (const EmittedKernel &kernel : emitAll(text)) {
       std::vector<const EmittedKernel *> parts{&kernel};

@@ -38,9 +38,9 @@ protected:
   const std::string &units() const { return unitTexts; }
   /// Selects and emits all kernels of @main; empty with a test failure when that fails.
   std::vector<EmittedKernel> emitAll(llvm::StringRef text);
-  /// Emits, and compiles every unit with NVRTC for every architecture: no spills, no warnings. Skipped
-  /// without NVRTC.
-  void checkCompiles(llvm::StringRef text);
+  /// Emits, and compiles every unit with NVRTC for the products' architectures: no spills, no warnings.
+  /// Skipped without NVRTC.
+  void checkCompiles(llvm::StringRef text, llvm::StringRef products = "all");
   /// Selection or emission reports an error that contains `message`.
   void checkRefused(llvm::StringRef text, llvm::StringRef message);
   /// Sets every kernel's target; "a100" by default.

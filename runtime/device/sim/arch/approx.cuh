@@ -11,4 +11,11 @@ GPUC_DEVICE float ex2Approx(float x) {
 }
 GPUC_DEVICE float maxNumber(float a, float b) { return a > b || b != b ? a : b; }
 
+GPUC_DEVICE float rcpApprox(float x) { return 1.0f / x; }
+GPUC_DEVICE float fmaSaturate(float a, float b, float c) {
+  float y = __builtin_fmaf(a, b, c);
+  return y > 0.0f ? (y < 1.0f ? y : 1.0f) : 0.0f;
+}
+GPUC_DEVICE float maxOrNan(float a, float b) { return a != a || b != b ? __builtin_nanf("") : a > b ? a : b; }
+
 } // namespace gpuc::arch

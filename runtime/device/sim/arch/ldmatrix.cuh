@@ -23,5 +23,11 @@ GPUC_DEVICE void ldmatrixX1(u32 (&r)[1], const void *row, GPUC_SIM_SITE) {
 GPUC_DEVICE void ldmatrixX1Trans(u32 (&r)[1], const void *row, GPUC_SIM_SITE) {
   ::gpucsim::api->ldmatrix(r, row, 1, true, line);
 }
+GPUC_DEVICE void ldmatrixX4(u32 (&r)[4], u32 row, GPUC_SIM_SITE) {
+  ::gpucsim::api->ldmatrix(r, ::gpucsim::api->sharedPointer(row, 16), 4, false, line);
+}
+GPUC_DEVICE void ldmatrixX4Trans(u32 (&r)[4], u32 row, GPUC_SIM_SITE) {
+  ::gpucsim::api->ldmatrix(r, ::gpucsim::api->sharedPointer(row, 16), 4, true, line);
+}
 
 } // namespace gpuc::arch

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The table of variants and the cost model that chooses among them.
+#include "Wgmma.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+namespace gpuc {
+
+// clang-format off
+// Microseconds per k-tile: H200 at the clock it keeps under load (README.md).
+static constexpr WgmmaVariant kWgmmaVariants[] = {
+    // name                    A    B  stages consumers ping-pong swapped staging  step
+    {"wgmma_128x128_pp",      128, 128, 5, 2, true,  false, 4, 0.37},
+    {"wgmma_64x256_pp",        64, 256, 4, 2, true,  false, 4, 0.42},
+    {"wgmma_64x128_pp",        64, 128, 7, 2, true,  false, 2, 0.21},
+    {"wgmma_128x192",         128, 192, 4, 2, false, false, 3, 0.54},
+    {"wgmma_192x128",         192, 128, 4, 3, false, false, 2, 0.54},
+    {"wgmma_192x192",         192, 192, 4, 3, false, false, 1, 0.79},
+    {"wgmma_128x256",         128, 256, 4, 2, false, false, 2, 0.74},
+    {"wgmma_64x192_pp_swap",   64, 192, 5, 2, true,  true,  3, 0.30},
+    {"wgmma_64x256_pp_swap",   64, 256, 4, 2, true,  true,  4, 0.42},
+    {"wgmma_128x128_pp_swap", 128, 128, 5, 2, true,  true,  4, 0.37},
+    {"wgmma_128x192_swap",    128, 192, 4, 2, false, true,  3, 0.54},
+};
+// clang-format on
+
+llvm::ArrayRef<WgmmaVariant> wgmmaVariants() { return kWgmmaVariants; }
+
+const WgmmaVariant *findWgmmaVariant(llvm::StringRef name) {
+  for (const WgmmaVariant &v : kWgmmaVariants)
+    if (v.name == name)
+      return &v;
+  return nullptr;
+}
+
+int64_t WgmmaVariant::sharedBytes(bool staged) const {
+  int64_t ring = int64_t(stages) * (blockA + blockB) * 128;
+  int64_t store = consumers * (staged ? staging * int64_t(8192) : int64_t(10240));
+  int64_t barriers = 16 * stages + 16 + int64_t(8) * consumers * std::max(staging, 1);
+  return int64_t(llvm::alignTo(ring + store + barriers, 16));
+}
+
+bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p) {
+  if (v.swapped && !p.swappable)
+    return false;
+  // Only B may be contiguous along its rows.
+  if (v.swapped ? p.transposedCols : p.transposedRows)
+    return false;
+  return true;
+}
+
+double epilogueMicroseconds(double elements, int instructions) { return 0.042e-6 * elements * instructions; }
+
+/// Slots are the SMs: ping-pong warpgroups share one.
+static double estimate(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
+  int64_t rowsA = v.swapped ? p.cols : p.rows, rowsB = v.swapped ? p.rows : p.cols;
+  int64_t tiles = int64_t(llvm::divideCeil(rowsA, v.blockA)) * int64_t(llvm::divideCeil(rowsB, v.blockB)) *
+                  p.batch * splits;
+  double steps = double(llvm::divideCeil(p.steps, splits)) * (p.run == 1 ? std::max(0.5, p.tail / 4.0) : 1.0);
+  double perSM = double(llvm::divideCeil(tiles, t.numSMs));
+  // L2 to shared memory.
+  double loads = double(tiles) * steps * (v.blockA + v.blockB) * 128 / (p.window ? 12e6 : 14e6);
+  double busy = std::max(perSM * steps * v.step, loads);
+  double elements = double(v.blockA) * v.blockB;
+  int instructions = p.epilogueInstructions + (p.staged ? 0 : 8);
+  double arithmetic = epilogueMicroseconds(perSM * elements * t.numSMs, instructions);
+  // Stores, and waiting for what is held: under the other warpgroup's main loop, but for the last tile.
+  double exposed = elements / 16384 * (p.held ? 1.3 : 0.8) * (v.pingPong ? 1.0 : perSM);
+  double latency = 2.5 + 0.6; // launch, first k-tiles
+  double time = std::max(latency + busy + arithmetic + exposed, 2.5 + p.bytes / 3.9e6);
+  if (splits > 1) {
+    double partial = 2.0 * splits * double(p.rows) * p.cols * p.batch * 4;
+    time += 2.5 + partial / (t.memoryGBps * 1.2e3);
+  }
+  return time;
+}
+
+std::vector<ProductChoice> rankProducts(const TileProblem &tiles, const std::optional<WgmmaProblem> &p,
+                                        const Target &t, unsigned limit) {
+  std::vector<ProductChoice> list;
+  for (const TileChoice &tile : rankTiles(tiles, t, limit)) {
+    double us = tile.microseconds;
+    // The tiles' model ranks tiles: it leaves out the epilogue and is a tenth too low on this architecture.
+    if (p)
+      us = us * 1.1 + epilogueMicroseconds(double(p->rows) * double(p->cols) * double(p->batch),
+                                           p->epilogueInstructions + 4);
+    list.push_back({tile.variant->name, tile.splits, us});
+  }
+  if (p && t.hasWgmma && t.hasTma)
+    for (const WgmmaVariant &v : kWgmmaVariants)
+      if (allowsWgmma(v, *p) && v.sharedBytes(p->staged) <= t.maxSharedPerBlock)
+        list.push_back({v.name, 1, estimate(v, *p, 1, t)});
+  std::stable_sort(list.begin(), list.end(), [](const ProductChoice &a, const ProductChoice &b) {
+    return a.microseconds < b.microseconds;
+  });
+  if (list.size() > limit)
+    list.resize(limit);
+  return list;
+}
+
+} // namespace gpuc

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// From the accumulators of a warpgroup to the result. Of a 64-row block, warp w holds rows 16w…16w+15; lane l
+// holds in acc[4j…4j+3] the columns 8j + 2(l%4) and the next, of row l/4 and of row l/4 + 8.
+//
+// Contract of both stores: kBytes (shared memory of a warpgroup, aligned to 1024), kBarriers; start(tile,
+// row, col) before the main loop of a tile, store(acc, tile, row, col) after it, finish() at the end. row and
+// col count A's and B's rows.
+#pragma once
+#include "arch/barrier.cuh"
+#include "arch/ldmatrix.cuh"
+#include "arch/stmatrix.cuh"
+#include "arch/tma.cuh"
+#include "matmul/tile_coord.cuh"
+#include "wgmma/schedule.cuh"
+
+namespace gpuc {
+
+/// Any result: sums go through shared memory so that each lane has 8 consecutive columns, and to the Output
+/// of tile_coord.cuh.
+template <typename Config, typename Output> struct SlabStore {
+  static_assert(!Config::kSwapped, "slabs are rows of the result");
+  static constexpr int kCols = 32, kStride = kCols + 8; ///< floats: 8 lanes' rows are 8 banks apart
+  static constexpr u32 kWarpBytes = 16 * kStride * 4, kBytes = (4 * kWarpBytes + 1023) / 1024 * 1024;
+  static constexpr int kBarriers = 0;
+
+  u32 slabs; ///< shared memory of the warpgroup
+  Output output;
+
+  GPUC_DEVICE SlabStore(u32 shared, u32, u32, const Output &output) : slabs(shared), output(output) {}
+  template <int, int> GPUC_DEVICE void start(const WgmmaTile &, i32, i32) {}
+  GPUC_DEVICE void finish() {}
+
+  template <int kMi, int kSums>
+  GPUC_DEVICE void store(const float (&acc)[kMi][kSums], const WgmmaTile &tile, i32 row, i32 col) {
+    constexpr int kLanes = Output::kLanes, kLineItems = kCols / kLanes, kItems = 16 * kLineItems;
+    int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4;
+    u32 slab = slabs + u32(warp) * kWarpBytes;
+    if constexpr (Config::kSplits > 1)
+      output.split = tile.split;
+#pragma unroll
+    for (int i = 0; i < kMi; ++i) {
+#pragma unroll
+      for (int part = 0; part < kSums * 2 / kCols; ++part) {
+#pragma unroll
+        for (int j = 0; j < kCols / 8; ++j) {
+          const float *sums = &acc[i][(part * (kCols / 8) + j) * 4];
+          u32 to = slab + u32(lane / 4 * kStride + j * 8 + lane % 4 * 2) * 4;
+          arch::stSharedF32x2(to, sums[0], sums[1]);
+          arch::stSharedF32x2(to + 8 * kStride * 4, sums[2], sums[3]);
+        }
+        arch::syncWarp();
+#pragma unroll
+        for (int item = lane; item < (kItems + 31) / 32 * 32; item += 32) {
+          int r = item / kLineItems, c = item % kLineItems * kLanes;
+          float values[kLanes];
+          loadLanes(values, slab + u32(r * kStride + c) * 4);
+          storeTileItem<Config>(output, values, tile.z, row + i * 64 + warp * 16 + r, col + part * kCols + c);
+        }
+        arch::syncWarp();
+      }
+    }
+  }
+
+private:
+  template <int L> GPUC_DEVICE static void loadLanes(float (&values)[L], u32 from) {
+#pragma unroll
+    for (int l = 0; l < L; l += (L % 4 == 0 ? 4 : L % 2 == 0 ? 2 : 1)) {
+      if constexpr (L % 4 == 0)
+        arch::ldSharedF32x4(from + l * 4, values[l], values[l + 1], values[l + 2], values[l + 3]);
+      else if constexpr (L % 2 == 0)
+        arch::ldSharedF32x2(from + l * 4, values[l], values[l + 1]);
+      else
+        arch::ldSharedF32x1(from + l * 4, values[l]);
+    }
+  }
+};
+
+/// Results of 16 bits that lie row-major: the epilogue works on pairs where they are, stmatrix puts the
+/// rounded values in blocks of 64 x 64 in shared memory, and the tensor memory accelerator writes them.
+/// Another matrix of the result's shape (a residual) comes to the same places of the same blocks beforehand.
+///
+/// Output has Element, kHeld (there is such a matrix), kWhole (no tile passes the end of the result), and
+///   compute(const float (&sums)[2], const Element (&held)[2], i32 z, i32 row, i32 col, float (&values)[2])
+/// for two neighbours along B's rows, and `maps`, a BlockMaps.
+template <typename Config, typename Output> struct StagedStore {
+  using Element = typename Output::Element;
+  static constexpr u32 kBlockBytes = 8192;
+  static constexpr int kBuffers = Config::kStaging;
+  static constexpr u32 kBytes = u32(kBuffers) * kBlockBytes;
+  static constexpr int kBarriers = Output::kHeld ? kBuffers : 0;
+
+  u32 blocks, barriers, id; ///< shared memory and barriers of the warpgroup, its number
+  Output output;
+  u32 heldPhases = 0;
+
+  GPUC_DEVICE StagedStore(u32 shared, u32 barriers, u32 warpgroup, const Output &output)
+      : blocks(shared), barriers(barriers), id(warpgroup), output(output) {}
+
+  GPUC_DEVICE static bool isLeader() { return threadIdx.x % 128 == 0; }
+  GPUC_DEVICE static constexpr int blocksOf(int mi, int sums) { return mi * sums * 2 / 64; }
+
+  /// Requests the residual of the first blocks.
+  template <int kMi, int kSums> GPUC_DEVICE void start(const WgmmaTile &tile, i32 row, i32 col) {
+    if constexpr (Output::kHeld) {
+      if (isLeader()) {
+        arch::bulkWaitRead<0>();
+#pragma unroll
+        for (int b = 0; b < kBuffers && b < blocksOf(kMi, kSums); ++b)
+          request<kSums>(b, tile, row, col);
+      }
+    }
+  }
+  /// Shared memory must outlive the last store.
+  GPUC_DEVICE void finish() {
+    if (isLeader())
+      arch::bulkWait<0>();
+  }
+
+  template <int kMi, int kSums>
+  GPUC_DEVICE void store(const float (&acc)[kMi][kSums], const WgmmaTile &tile, i32 row, i32 col) {
+    constexpr int kBlocks = blocksOf(kMi, kSums), kAcross = kSums * 2 / 64;
+    static_assert(kBuffers >= kBlocks || kBlocks % kBuffers == 0, "buffers are reused in order");
+#pragma unroll
+    for (int b = 0; b < kBlocks; ++b) {
+      int i = b / kAcross, j = b % kAcross, buffer = b % kBuffers;
+      u32 block = blocks + u32(buffer) * kBlockBytes;
+      i32 blockA = row + i * 64, blockB = col + j * 64;
+      u32 held[4][4] = {}, packed[4][4];
+      if constexpr (Output::kHeld) {
+        arch::mbarrierWait(barriers + u32(buffer) * 8, heldPhases >> buffer & 1);
+        heldPhases ^= 1u << buffer;
+#pragma unroll
+        for (int quarter = 0; quarter < 4; ++quarter)
+          loadHeld(held[quarter], placeOf(block, quarter));
+      }
+      // All of the block's loads are issued before the first value is needed.
+#pragma unroll
+      for (int quarter = 0; quarter < 4; ++quarter)
+        computeQuarter(packed[quarter], &acc[i][(j * 4 + quarter) * 8], held[quarter], quarter, tile.z,
+                       blockA, blockB);
+      if constexpr (!Output::kHeld) {
+        if (kBuffers < kBlocks || b == 0) {
+          if (isLeader())
+            arch::bulkWaitRead<(kBuffers < kBlocks ? kBuffers - 1 : 0)>();
+          arch::barSync(1 + id, 128);
+        }
+      }
+#pragma unroll
+      for (int quarter = 0; quarter < 4; ++quarter)
+        storeQuarter(packed[quarter], placeOf(block, quarter));
+      arch::fenceProxyAsyncShared();
+      arch::barSync(1 + id, 128);
+      if (isLeader()) {
+        output.maps.store(block, Config::kSwapped ? blockB : blockA, Config::kSwapped ? blockA : blockB,
+                          tile.z);
+        arch::bulkCommit();
+        if constexpr (Output::kHeld && kBuffers < kBlocks) {
+          if (b + kBuffers < kBlocks) {
+            arch::bulkWaitRead<0>();
+            request<kSums>(b + kBuffers, tile, row, col);
+          }
+        }
+      }
+    }
+  }
+
+private:
+  template <int kSums> GPUC_DEVICE void request(int b, const WgmmaTile &tile, i32 row, i32 col) {
+    constexpr int kAcross = kSums * 2 / 64;
+    i32 blockA = row + b / kAcross * 64, blockB = col + b % kAcross * 64;
+    u32 barrier = barriers + u32(b % kBuffers) * 8;
+    arch::mbarrierArriveExpectTx(barrier, kBlockBytes);
+    output.maps.load(blocks + u32(b % kBuffers) * kBlockBytes, barrier, Config::kSwapped ? blockB : blockA,
+                     Config::kSwapped ? blockA : blockB, tile.z);
+  }
+
+  // A quarter of a block are 16 of its columns, four 8x8 matrices per warp: (rows 0-7, first columns), (rows
+  // 8-15, first), (rows 0-7, last), (rows 8-15, last).
+
+  /// Where row l%8 of matrix l/8 lies in a block, for lane l. Swapped, a matrix's rows are the result's
+  /// columns.
+  GPUC_DEVICE static u32 placeOf(u32 block, int quarter) {
+    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, matrix = lane / 8, line = lane % 8;
+    u32 row =
+        Config::kSwapped ? u32(quarter) * 16 + matrix / 2 * 8 + line : warp * 16 + matrix % 2 * 8 + line;
+    u32 chunk = Config::kSwapped ? warp * 2 + matrix % 2 : u32(quarter) * 2 + matrix / 2;
+    return block + row * 128 + ((chunk ^ line) << 4);
+  }
+  GPUC_DEVICE static void loadHeld(u32 (&held)[4], u32 at) {
+    if constexpr (Config::kSwapped)
+      arch::ldmatrixX4Trans(held, at);
+    else
+      arch::ldmatrixX4(held, at);
+  }
+  GPUC_DEVICE static void storeQuarter(const u32 (&packed)[4], u32 at) {
+    if constexpr (Config::kSwapped)
+      arch::stmatrixX4Trans(at, packed[0], packed[1], packed[2], packed[3]);
+    else
+      arch::stmatrixX4(at, packed[0], packed[1], packed[2], packed[3]);
+  }
+  GPUC_DEVICE void computeQuarter(u32 (&packed)[4], const float *sums, const u32 (&held)[4], int quarter,
+                                  i32 z, i32 blockA, i32 blockB) const {
+    int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4;
+    i32 rowA = blockA + warp * 16 + lane / 4, rowB = blockB + quarter * 16 + lane % 4 * 2;
+#pragma unroll
+    for (int m = 0; m < 4; ++m) {
+      float pair[2] = {sums[m * 2], sums[m * 2 + 1]}, values[2];
+      computePair(pair, held[m], z, rowA + m % 2 * 8, rowB + m / 2 * 8, values);
+      packed[m] = pack(values[0], values[1]);
+    }
+  }
+  GPUC_DEVICE void computePair(const float (&sums)[2], u32 held, i32 z, i32 rowA, i32 rowB,
+                               float (&values)[2]) const {
+    i32 row = Config::kSwapped ? rowB : rowA, col = Config::kSwapped ? rowA : rowB;
+    if constexpr (!Output::kWhole) { // what lies outside is computed somewhere inside and not written
+      constexpr i32 kLastRow = Config::kM - (Config::kSwapped ? 2 : 1),
+                    kLastCol = Config::kN - (Config::kSwapped ? 1 : 2);
+      row = row < kLastRow ? row : kLastRow;
+      col = col < kLastCol ? col : kLastCol;
+    }
+    Element pair[2] = {Element{u16(held)}, Element{u16(held >> 16)}};
+    output.compute(sums, pair, z, row, col, values);
+  }
+  GPUC_DEVICE static u32 pack(float lo, float hi) {
+    if constexpr (kIsSame<Element, f16>)
+      return arch::cvtF16x2F32(lo, hi);
+    else
+      return arch::cvtBf16x2F32(lo, hi);
+  }
+};
+
+/// A pair's bias: one element for both (swapped), two, or two that lie in one aligned vector.
+enum class BiasPair { One, Two, Vector };
+template <BiasPair kForm, bool kConstant, typename T>
+GPUC_DEVICE void addBias(float (&sums)[2], const T *bias, i32 col) {
+  constexpr int kCount = kForm == BiasPair::Vector ? 2 : 1;
+#pragma unroll
+  for (int i = 0; i < 2; i += kCount) {
+    const T *from = bias + col + (kForm == BiasPair::Two ? i : 0);
+    Vec<T, kCount> v;
+    if constexpr (kConstant)
+      v = ldVecNc<kCount>(from);
+    else
+      v = ldVec<kCount>(from);
+#pragma unroll
+    for (int j = 0; j < kCount; ++j)
+      sums[i + j] += toAcc(v[j]);
+  }
+}
+
+/// Maps of the result and of what is held: matrices, perhaps one of a batch. Layouts have kBatchAxes and
+/// batch(axis, z) as an operand (sources.cuh).
+template <typename ResultLayout, typename HeldLayout> struct BlockMaps {
+  const arch::TensorMap *result, *held; // (COLS, ROWS, BATCH…)
+
+  GPUC_DEVICE void store(u32 from, i32 row, i32 col, i32 z) const {
+    if constexpr (ResultLayout::kBatchAxes == 0)
+      arch::tmaStore2d(result, from, col, row);
+    else if constexpr (ResultLayout::kBatchAxes == 1)
+      arch::tmaStore3d(result, from, col, row, ResultLayout::batch(0, z));
+    else
+      arch::tmaStore4d(result, from, col, row, ResultLayout::batch(0, z), ResultLayout::batch(1, z));
+  }
+  GPUC_DEVICE void load(u32 to, u32 barrier, i32 row, i32 col, i32 z) const {
+    if constexpr (HeldLayout::kBatchAxes == 0)
+      arch::tmaLoad2d(to, held, barrier, col, row);
+    else if constexpr (HeldLayout::kBatchAxes == 1)
+      arch::tmaLoad3d(to, held, barrier, col, row, HeldLayout::batch(0, z));
+    else
+      arch::tmaLoad4d(to, held, barrier, col, row, HeldLayout::batch(0, z), HeldLayout::batch(1, z));
+  }
+};
+
+} // namespace gpuc
