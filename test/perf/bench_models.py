@@ -36,6 +36,7 @@ READY = "ready"
 METHODS = ("gpuc", "graph", "compile", "ort", "eager")
 # Of gpuc's fp16 output: the least cosine with fp32, and the largest L2 error as a multiple of torch's in fp16.
 LEAST_COSINE, MOST_ERROR_RATIO = 0.9995, 1.5
+GRACE_SECONDS = 60  # to end what was begun
 
 
 # --- what a worker process does --------------------------------------------------------------------------------
@@ -54,7 +55,7 @@ class Worker:
         self.network = networks.NETWORKS[arguments.networks[0]]
         self.folder = arguments.exported / "fp16" / self.network.name
         self.batch = arguments.batches[0]
-        self.lock = peers.GpuLock(arguments.out / "gpu.lock")
+        self.lock = peers.GpuLock(arguments.out / "gpu.lock", arguments.deadline)
         self.methods: dict = {}
         self.eager, self.gpuc_output = None, None
 
@@ -121,6 +122,7 @@ class Worker:
 
         start = time.monotonic()
         try:
+            self.lock.check_time()
             run = make()
             output = run()
             torch.cuda.synchronize()
@@ -154,6 +156,14 @@ class Worker:
             for method in ("graph", "compile", "reduce-overhead"):
                 if self.wants(method):
                     self.add(method, lambda: torch_peers.MAKERS[method](torch_peers, given), want)  # noqa: B023
+            if facts:
+                try:
+                    known = facts.result()
+                    plan = known.pop("plan")
+                    say(facts=known)
+                    self.add("gpuc", lambda: self.gpuc(plan, inputs), want)
+                except (gpuc_cli.GpucError, KeyError, ValueError) as error:
+                    say(method="gpuc", error=str(error)[:600])
             if self.wants("ort"):
                 try:
                     self.exported_model()
@@ -163,14 +173,6 @@ class Worker:
                         self.add(f"ort_{layout}", lambda: ort_peers.method(self.batch, layout), want)  # noqa: B023
                 except (ImportError, RuntimeError, gpuc_cli.GpucError) as error:
                     say(method="ort", error=str(error)[:300])
-            if facts:
-                try:
-                    known = facts.result()
-                    plan = known.pop("plan")
-                    say(facts=known)
-                    self.add("gpuc", lambda: self.gpuc(plan, inputs), want)
-                except (gpuc_cli.GpucError, KeyError, ValueError) as error:
-                    say(method="gpuc", error=str(error)[:600])
         torch.cuda.empty_cache()
 
     def measure(self, seconds: float) -> dict:
@@ -295,7 +297,7 @@ class Bench:
     def worker(self, network: str, batch: int) -> WorkerProcess:
         a = self.arguments
         command = [sys.executable, __file__, "--worker", f"--networks={network}", f"--batches={batch}"]
-        command += [f"--export-seconds={a.export_seconds}", f"--exported={a.exported}", f"--methods={','.join(a.methods)}"]
+        command += [f"--deadline={self.deadline}", f"--export-seconds={a.export_seconds}", f"--exported={a.exported}", f"--methods={','.join(a.methods)}"]
         command += [f"--out={a.out}", f"--plans={self.plans}", f"--gpuc={a.gpuc}", f"--library={a.library}"]
         command += [f"--gpuc-flags={','.join(a.gpuc_flags)}"] if a.gpuc_flags else []
         environment = dict(os.environ, PYTHONWARNINGS="ignore", OMP_NUM_THREADS="4", TORCHINDUCTOR_COMPILE_THREADS="2")
@@ -338,10 +340,11 @@ class Bench:
 
     def run(self) -> None:
         start = time.monotonic()
+        self.deadline = time.time() + self.arguments.prepare_seconds
         workers = {key: self.worker(*key) for key in self.rows}
         try:
             for key, worker in workers.items():
-                worker.wait_ready(start + self.arguments.prepare_seconds)
+                worker.wait_ready(start + self.arguments.prepare_seconds + GRACE_SECONDS)
                 self.note_said(self.rows[key], worker)
             print(f"== all ready after {time.monotonic() - start:.0f} s", flush=True)
             for key, row in self.rows.items():
@@ -425,10 +428,13 @@ def main() -> int:
     parser.add_argument(
         "--export-seconds", type=float, default=5, help="to wait for models that export_models.py is exporting meanwhile"
     )
-    parser.add_argument("--prepare-seconds", type=float, default=300, help="allowed to workers until they are ready")
+    parser.add_argument(
+        "--prepare-seconds", type=float, default=200, help="after this time workers begin to prepare nothing more"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="say how long each preparation took")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--plans", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--deadline", type=float, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     unknown = set(arguments.methods) - {*METHODS, "reduce-overhead"}
     if unknown:

@@ -5,7 +5,7 @@
     export_models.py --out DIR [--networks resnet50,gpt2] [--types fp32,fp16] [--batches 1,32]
 
 Writes DIR/<type>/<network>/{b1.onnx, b1.onnx.data, b1.<input>.npy, b1.expected.npy, b1.json, …}; b1.json comes last. One
-process exports one network in one type at one batch size, as many at once as there are cores; the files of further batch
+process exports one network in one type at one batch size, up to twelve at once; the files of further batch
 sizes point into the weights of the first. What is already there is left alone. Expected outputs come from torch in fp32
 without TF32, on the GPU if there is one, for both types.
 """
@@ -146,12 +146,12 @@ def main() -> int:
             waiting += [(network.name, kind, b, batches[0]) for b in batches if record_of(folder, b) is None]
     # First the weights that other batch sizes wait for, slow ones before quick ones.
     waiting.sort(key=lambda job: (job[2] != job[3], job[0] not in SLOW))
-    cores = os.cpu_count() or 1
+    most = min(12, os.cpu_count() or 1)  # several gigabytes each
     environment = dict(os.environ, OMP_NUM_THREADS="2", PYTHONWARNINGS="ignore")
     running: list[tuple[subprocess.Popen, str, Path, int]] = []
     failures = 0
     while waiting or running:
-        while waiting and len(running) < cores:
+        while waiting and len(running) < most:
             name, kind, batch, first = waiting.pop(0)
             folder = arguments.out / kind / name
             folder.mkdir(parents=True, exist_ok=True)

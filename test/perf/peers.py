@@ -14,6 +14,7 @@ each other.
 
 import contextlib
 import fcntl
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -22,16 +23,30 @@ import torch
 Method = Callable[[], object]  # enqueues one run on the current stream; returns the output tensor
 
 
-class GpuLock:
-    """Held while kernels are measured."""
+class NoTime(Exception):
+    """The time for preparation is over."""
 
-    def __init__(self, path: Path):
-        self.path = path
+
+class GpuLock:
+    """Held while kernels are measured. Nobody gets it after `deadline` (time.time())."""
+
+    def __init__(self, path: Path, deadline: float):
+        self.path, self.deadline = path, deadline
+
+    def check_time(self) -> None:
+        if time.time() > self.deadline:
+            raise NoTime("not prepared in time")
 
     @contextlib.contextmanager
     def __call__(self) -> Iterator[None]:
         with self.path.open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            while True:
+                self.check_time()
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(0.05)
             try:
                 yield
                 torch.cuda.synchronize()
