@@ -8,6 +8,7 @@
 #include "gpuc/Support/File.h"
 #include "gpuc/Support/Hash.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -169,8 +170,6 @@ const TuningEntry *TuningDatabase::find(const TuningKey &key) const {
   return at == entries.end() ? nullptr : &at->second;
 }
 
-static double rounded(double microseconds) { return double(int64_t(microseconds * 1000 + 0.5)) / 1000; }
-
 std::string TuningDatabase::text() const {
   std::string out;
   llvm::raw_string_ostream os(out);
@@ -185,8 +184,12 @@ std::string TuningDatabase::text() const {
         json.attribute("library", true);
       else
         json.attribute("config", entry.config);
-      json.attribute("us", rounded(entry.microseconds));
-      json.attribute("first_us", rounded(entry.firstMicroseconds));
+      for (auto [name, microseconds] :
+           {std::pair("us", entry.microseconds), std::pair("first_us", entry.firstMicroseconds)}) {
+        json.attributeBegin(name);
+        json.rawValue(llvm::formatv("{0:f3}", microseconds).str());
+        json.attributeEnd();
+      }
       json.attribute("candidates", entry.candidates);
       json.attribute("about", entry.about);
       json.attribute("measured", entry.measured);

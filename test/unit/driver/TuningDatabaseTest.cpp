@@ -23,6 +23,7 @@ TEST(TuningDatabase, KeepsWhatItWrites) {
 
   auto read = TuningDatabase::parse("# a comment\n\n" + database.text(), "test");
   ASSERT_TRUE(read) << read.status().message();
+  EXPECT_NE(database.text().find(R"("us":3.250,"first_us":4.500,)"), std::string::npos) << database.text();
   EXPECT_EQ(read->size(), 2u);
   EXPECT_EQ(read->text(), database.text());
   const TuningEntry *found = read->find(key);
