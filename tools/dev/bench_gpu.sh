@@ -11,7 +11,9 @@
 #   --out DIR        results: check.json, results.json, operators.json (build/gpu); they gather over several runs
 #   --page FILE      the page made of them (OUT/benchmarks.md)
 #   --exported DIR   where exported networks are kept (build/exported)
-#   --only STAGES    of networks, packages, families, compile-cost, conformance, bench, operators; all of them without it
+#   --only STAGES    of networks, packages, families, compile-cost, conformance, bench, operators; all of them without it.
+#                    Only when named: tune, which tunes each network (docs/tuning.md) into OUT/tuned.jsonl, before bench
+#   --tune-seconds S for each network and batch size (40)
 #   --networks NAMES of test/perf/networks.py
 #   --batches LIST   only these of each network's batch sizes
 #   --ort-site DIR   folder to import ONNX Runtime with its CUDA provider from
@@ -26,12 +28,12 @@ die() { printf 'bench_gpu.sh: error: %s\n' "$*" >&2; exit 1; }
 
 gpuc=$root/build/bin/gpuc models=$root/build/models out=$root/build/gpu exported=$root/build/exported
 only=networks,packages,families,compile-cost,conformance,bench,operators
-ort_site='' onnx_data='' page='' quick=0 selection=()
+ort_site='' onnx_data='' page='' tune_seconds=40 quick=0 selection=()
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}"; continue ;;
     --quick) quick=1; shift; continue ;;
-    -h | --help) sed -n '3,20p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; exit 0 ;;
+    -h | --help) sed -n '3,22p' "${BASH_SOURCE[0]}" | sed 's/^# \{0,1\}//'; exit 0 ;;
   esac
   [ $# -ge 2 ] || die "$1 needs a value"
   case $1 in
@@ -43,6 +45,7 @@ while [ $# -gt 0 ]; do
     --networks | --batches) selection+=("$1" "$2") ;;
     --ort-site) ort_site=$2 ;;
     --page) page=$2 ;;
+    --tune-seconds) tune_seconds=$2 ;;
     --onnx-data) onnx_data=$2 ;;
     *) die "unknown option '$1'; --help lists them" ;;
   esac
@@ -56,6 +59,7 @@ done
 wheels=$("$python" -c 'import glob, nvidia; print(":".join(d for p in nvidia.__path__ for d in glob.glob(p + "/*/lib")))' 2>/dev/null || true)
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$wheels
 mkdir -p "$out"
+out=$(cd "$out" && pwd)
 
 wants() { case ,$only, in *,"$1",*) return 0 ;; *) return 1 ;; esac; }
 
@@ -63,7 +67,7 @@ checks=() measuring=()
 for stage in ${only//,/ }; do
   case $stage in
     networks | packages | families | conformance | compile-cost) checks+=("$stage") ;;
-    bench | operators) ;;
+    bench | operators | tune) ;;
     *) die "unknown stage '$stage'" ;;
   esac
 done
@@ -86,6 +90,15 @@ if [ ${#checks[@]} -gt 0 ]; then
   "$python" "$root/test/perf/check_models.py" --gpuc "$gpuc" --exported "$exported" --models "$models" --onnx-data "$onnx_data" \
     --out "$out" --only "$list" "${selection[@]}" "${measuring[@]}" || failed=1
 fi
+tuned=()
+if wants tune; then
+  export_models --types fp16 "${selection[@]}" || failed=1
+  for model in "$exported"/fp16/*/b*.onnx; do
+    printf '== tuning %s\n' "${model#"$exported"/fp16/}"
+    timeout "$tune_seconds" "$gpuc" tune "$model" --fp16 -o "$out/tuned.jsonl" || [ $? = 124 ] || failed=1
+  done
+  [ ! -e "$out/tuned.jsonl" ] || tuned=(--gpuc-flags "--tuning-database=$out/tuned.jsonl")
+fi
 if wants bench; then
   peers=()
   [ -z "$ort_site" ] || peers+=(--ort-site "$ort_site")
@@ -94,7 +107,7 @@ if wants bench; then
   export_models --types fp16 "${selection[@]}" &
   exporting=$!
   "$python" "$root/test/perf/bench_models.py" --gpuc "$gpuc" --exported "$exported" --out "$out" --export-seconds 200 \
-    "${peers[@]}" "${selection[@]}" "${measuring[@]}" || failed=1
+    "${tuned[@]}" "${peers[@]}" "${selection[@]}" "${measuring[@]}" || failed=1
   wait "$exporting" || failed=1
 fi
 if wants operators; then
