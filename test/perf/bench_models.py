@@ -76,7 +76,9 @@ class Worker:
         plan = self.arguments.plans / f"{self.network.name}_b{self.batch}.gpuc"
         flags = ["--target=native", "--fp16", *self.arguments.gpuc_flags]
         compiled = gpuc_cli.compile_plan(self.arguments.gpuc, self.exported_model(), plan, flags)
-        program = json.loads(gpuc_cli.call([str(self.arguments.gpuc), "inspect", "--json", str(plan)], 60).stdout)["programs"][0]
+        program = json.loads(gpuc_cli.call([str(self.arguments.gpuc), "inspect", "--json", str(plan)], 60).stdout)[
+            "programs"
+        ][0]
         return {
             "plan": plan,
             "launches": len(program["steps"]),
@@ -206,7 +208,9 @@ class Worker:
             say(state=READY)
             for line in sys.stdin:
                 try:
-                    answer = {"ceilings": ceilings.measure()} if line.strip() == "ceilings" else self.measure(float(line))
+                    answer = (
+                        {"ceilings": ceilings.measure()} if line.strip() == "ceilings" else self.measure(float(line))
+                    )
                 except Exception as error:
                     answer = {"error": f"{type(error).__name__}: {str(error)[:300]}"}
                 say(**answer)
@@ -297,7 +301,12 @@ class Bench:
     def worker(self, network: str, batch: int) -> WorkerProcess:
         a = self.arguments
         command = [sys.executable, __file__, "--worker", f"--networks={network}", f"--batches={batch}"]
-        command += [f"--deadline={self.deadline}", f"--export-seconds={a.export_seconds}", f"--exported={a.exported}", f"--methods={','.join(a.methods)}"]
+        command += [
+            f"--deadline={self.deadline}",
+            f"--export-seconds={a.export_seconds}",
+            f"--exported={a.exported}",
+            f"--methods={','.join(a.methods)}",
+        ]
         command += [f"--out={a.out}", f"--plans={self.plans}", f"--gpuc={a.gpuc}", f"--library={a.library}"]
         command += [f"--gpuc-flags={','.join(a.gpuc_flags)}"] if a.gpuc_flags else []
         environment = dict(os.environ, PYTHONWARNINGS="ignore", OMP_NUM_THREADS="4", TORCHINDUCTOR_COMPILE_THREADS="2")
@@ -421,12 +430,19 @@ def main() -> int:
     parser.add_argument("--networks", type=words, metavar="NAMES")
     parser.add_argument("--batches", type=lambda text: [int(b) for b in text.split(",")], metavar="LIST")
     parser.add_argument(
-        "--methods", type=words, default=list(METHODS), metavar="LIST", help=f"{', '.join(METHODS)} (all), reduce-overhead"
+        "--methods",
+        type=words,
+        default=list(METHODS),
+        metavar="LIST",
+        help=f"{', '.join(METHODS)} (all), reduce-overhead",
     )
     parser.add_argument("--gpuc-flags", type=words, default=[], metavar="LIST", help="more flags of gpuc compile")
     parser.add_argument("--seconds", type=float, default=1.0, help="of measuring, a row")
     parser.add_argument(
-        "--export-seconds", type=float, default=5, help="to wait for models that export_models.py is exporting meanwhile"
+        "--export-seconds",
+        type=float,
+        default=5,
+        help="to wait for models that export_models.py is exporting meanwhile",
     )
     parser.add_argument(
         "--prepare-seconds", type=float, default=200, help="after this time workers begin to prepare nothing more"
@@ -459,7 +475,11 @@ def main() -> int:
     for row in bench.rows.values():
         for method, error in row["errors"].items():
             print(f"{row['network']} b{row['batch']} {method}: {error}")
-    wrong = [row for row in bench.rows.values() if "gpuc" in arguments.methods and ("gpuc" not in row["ms"] or "gpuc" in row["errors"])]
+    wrong = [
+        row
+        for row in bench.rows.values()
+        if "gpuc" in arguments.methods and ("gpuc" not in row["ms"] or "gpuc" in row["errors"])
+    ]
     return 1 if wrong or not bench.rows else 0
 
 

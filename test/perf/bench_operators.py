@@ -85,14 +85,29 @@ def product_cases() -> list[Case]:
 
         cases.append(
             Case(
-                "product", shape, "plain", plain, {"x": x, "w": w}, (m, n),
-                {"cuBLASLt": lambda x, w: torch.matmul(x, w), "cuBLASLt, weights transposed": transposed(lambda x, wt: F.linear(x, wt))},
-                lambda x, w: x @ w, flops, ("w",),
-            )  # fmt: skip
+                "product",
+                shape,
+                "plain",
+                plain,
+                {"x": x, "w": w},
+                (m, n),
+                {
+                    "cuBLASLt": lambda x, w: torch.matmul(x, w),
+                    "cuBLASLt, weights transposed": transposed(lambda x, wt: F.linear(x, wt)),
+                },
+                lambda x, w: x @ w,
+                flops,
+                ("w",),
+            )
         )
         cases.append(
             Case(
-                "product", shape, "bias, GELU (tanh)", bias_gelu, {"x": x, "w": w, "b": b}, (m, n),
+                "product",
+                shape,
+                "bias, GELU (tanh)",
+                bias_gelu,
+                {"x": x, "w": w, "b": b},
+                (m, n),
                 {
                     "cuBLASLt GELU_BIAS": lambda x, w, b: torch._addmm_activation(b, x, w, use_gelu=True),
                     "cuBLASLt BIAS, pointwise": lambda x, w, b: F.gelu(torch.addmm(b, x, w), approximate="tanh"),
@@ -100,19 +115,30 @@ def product_cases() -> list[Case]:
                         lambda x, wt, b: torch._addmm_activation(b, x, wt.t(), use_gelu=True)
                     ),
                 },
-                lambda x, w, b: F.gelu(torch.addmm(b, x, w), approximate="tanh"), flops, ("w", "b"),
-            )  # fmt: skip
+                lambda x, w, b: F.gelu(torch.addmm(b, x, w), approximate="tanh"),
+                flops,
+                ("w", "b"),
+            )
         )
         cases.append(
             Case(
-                "product", shape, "bias, residual", bias_residual, {"x": x, "w": w, "b": b, "r": r}, (m, n),
+                "product",
+                shape,
+                "bias, residual",
+                bias_residual,
+                {"x": x, "w": w, "b": b, "r": r},
+                (m, n),
                 {
                     "cuBLASLt BIAS, pointwise": lambda x, w, b, r: torch.addmm(b, x, w) + r,
                     "cuBLASLt residual (no bias)": lambda x, w, b, r: torch.addmm(r, x, w),
-                    "cuBLASLt residual (no bias), weights transposed": transposed(lambda x, wt, b, r: torch.addmm(r, x, wt.t())),
+                    "cuBLASLt residual (no bias), weights transposed": transposed(
+                        lambda x, wt, b, r: torch.addmm(r, x, wt.t())
+                    ),
                 },
-                lambda x, w, b, r: torch.addmm(b, x, w) + r, flops, ("w", "b"),
-            )  # fmt: skip
+                lambda x, w, b, r: torch.addmm(b, x, w) + r,
+                flops,
+                ("w", "b"),
+            )
         )
     return cases
 
@@ -159,10 +185,20 @@ def attention_cases() -> list[Case]:
 
         cases.append(
             Case(
-                "attention", f"{b}, {h}, {s}, {d}", "", nodes, {"q": shape, "k": shape, "v": shape}, shape,
-                {"flash attention": with_backend(SDPBackend.FLASH_ATTENTION), "cuDNN": with_backend(SDPBackend.CUDNN_ATTENTION)},
-                exact, 4 * b * h * s * s * d, constants={"scale": numpy.array(1 / math.sqrt(d), numpy.float16)},
-            )  # fmt: skip
+                "attention",
+                f"{b}, {h}, {s}, {d}",
+                "",
+                nodes,
+                {"q": shape, "k": shape, "v": shape},
+                shape,
+                {
+                    "flash attention": with_backend(SDPBackend.FLASH_ATTENTION),
+                    "cuDNN": with_backend(SDPBackend.CUDNN_ATTENTION),
+                },
+                exact,
+                4 * b * h * s * s * d,
+                constants={"scale": numpy.array(1 / math.sqrt(d), numpy.float16)},
+            )
         )
     return cases
 
@@ -187,20 +223,32 @@ def memory_cases() -> list[Case]:
         case("SiLU", [node("Sigmoid", ["x"], ["s"]), node("Mul", ["x", "s"], ["z"])], F.silu),
         case("softmax", [node("Softmax", ["x"], ["z"], axis=-1)], lambda x: torch.softmax(x, -1)),
         case(
-            "layer norm", [node("LayerNormalization", ["x", "g", "b"], ["z"], epsilon=1e-5)],
-            lambda x, g, b: F.layer_norm(x, (COLUMNS,), g, b), norm, weights=("g", "b"),
-        ),  # fmt: skip
-        case(
-            "RMS norm", [node("RMSNormalization", ["x", "g"], ["z"], epsilon=1e-5)],
-            lambda x, g: F.rms_norm(x, (COLUMNS,), g, 1e-5), {"x": shape, "g": (COLUMNS,)}, weights=("g",),
-        ),  # fmt: skip
-        case(
-            "transpose", [node("Transpose", ["x"], ["z"], perm=[1, 0])], lambda x: x.t().contiguous(), output=(COLUMNS, ROWS)
+            "layer norm",
+            [node("LayerNormalization", ["x", "g", "b"], ["z"], epsilon=1e-5)],
+            lambda x, g, b: F.layer_norm(x, (COLUMNS,), g, b),
+            norm,
+            weights=("g", "b"),
         ),
         case(
-            "mean of rows", [node("ReduceMean", ["x", "axes"], ["z"], keepdims=0)], lambda x: x.mean(-1), output=(ROWS,),
+            "RMS norm",
+            [node("RMSNormalization", ["x", "g"], ["z"], epsilon=1e-5)],
+            lambda x, g: F.rms_norm(x, (COLUMNS,), g, 1e-5),
+            {"x": shape, "g": (COLUMNS,)},
+            weights=("g",),
+        ),
+        case(
+            "transpose",
+            [node("Transpose", ["x"], ["z"], perm=[1, 0])],
+            lambda x: x.t().contiguous(),
+            output=(COLUMNS, ROWS),
+        ),
+        case(
+            "mean of rows",
+            [node("ReduceMean", ["x", "axes"], ["z"], keepdims=0)],
+            lambda x: x.mean(-1),
+            output=(ROWS,),
             constants={"axes": numpy.array([1])},
-        ),  # fmt: skip
+        ),
     ]
 
 
@@ -278,13 +326,14 @@ def measure(case: Case, compilation: concurrent.futures.Future, arguments: argpa
     sets = max(1, min(MOST_SETS, -(-ROTATE_BYTES // case.bytes)))
     fixed = {name: draw(case, name, 0) for name in case.weights}
     given = [
-        {name: fixed[name] if name in fixed else draw(case, name, number) for name in case.inputs} for number in range(sets)
+        {name: fixed[name] if name in fixed else draw(case, name, number) for name in case.inputs}
+        for number in range(sets)
     ]
     methods = {}
     for name, function in case.peers.items():
         try:
-            prepare = lambda t, key, f=function: t.t().contiguous() if key == "w" and hasattr(f, "wants_transposed") else t  # noqa: E731
-            tensors = [[prepare(t, key) for key, t in one.items()] for one in given]
+            turned = {"w"} if hasattr(function, "wants_transposed") else set()
+            tensors = [[t.t().contiguous() if key in turned else t for key, t in one.items()] for one in given]
             methods[name] = rotating([captured(function, one) for one in tensors])
         except RuntimeError as error:  # a back-end that refuses the problem
             row.setdefault("notes", []).append(f"{name}: {str(error).splitlines()[0][:160]}")
@@ -329,7 +378,9 @@ def main() -> int:
     parser.add_argument("--library", type=Path, metavar="PATH", help="libgpuc.so (lib/ beside the folder of gpuc)")
     parser.add_argument("--out", type=Path, default=Path("."), metavar="DIR", help="where operators.json goes")
     parser.add_argument("--only", type=words, default=list(KINDS), metavar="KINDS", help=", ".join(KINDS))
-    parser.add_argument("--match", default="", metavar="TEXT", help="only operators with this in their shape or epilogue")
+    parser.add_argument(
+        "--match", default="", metavar="TEXT", help="only operators with this in their shape or epilogue"
+    )
     parser.add_argument("--seconds", type=float, default=0.6, help="of measuring, an operator")
     parser.add_argument("--with-library", action="store_true", help="let gpuc use cuBLASLt too")
     arguments = parser.parse_args()
@@ -357,16 +408,21 @@ def main() -> int:
         with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 4) // 4)) as pool:
             compilations = [
                 pool.submit(
-                    compile_case, case, {name: draw(case, name, 0).cpu().numpy() for name in case.weights}, arguments,
+                    compile_case,
+                    case,
+                    {name: draw(case, name, 0).cpu().numpy() for name in case.weights},
+                    arguments,
                     Path(folder) / str(number),
                 )
                 for number, case in enumerate(cases)
-            ]  # fmt: skip
+            ]
         for case, compilation in zip(cases, compilations, strict=True):
             row = measure(case, compilation, arguments, runtime)
             rows[case.kind, case.shape, case.variant] = row
             failed |= "error" in row
-            speed = f"  best/gpuc {row['peer_us'] / row['gpuc_us']:.2f}" if "gpuc_us" in row and "peer_us" in row else ""
+            speed = (
+                f"  best/gpuc {row['peer_us'] / row['gpuc_us']:.2f}" if "gpuc_us" in row and "peer_us" in row else ""
+            )
             print(
                 f"{case.kind} {case.shape} {case.variant}: "
                 + "  ".join(f"{name} {us}" for name, us in row["us"].items())

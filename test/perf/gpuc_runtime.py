@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gpuc's runtime in this process: build/lib/libgpuc.so (gpuc-c/runtime.h) through ctypes.
 
-    runtime = Runtime(Path("build/lib/libgpuc.so"))
-    network = runtime.load(Path("model.gpuc"))
-    network.bind(inputs={"x": address}, outputs={"y": address})   # device addresses
-    network.run(stream)                                           # a CUstream as an integer; 0 is the default one
+runtime = Runtime(Path("build/lib/libgpuc.so"))
+network = runtime.load(Path("model.gpuc"))
+network.bind(inputs={"x": address}, outputs={"y": address})   # device addresses
+network.run(stream)                                           # a CUstream as an integer; 0 is the default one
 """
 
 import ctypes

@@ -95,7 +95,18 @@ def roofline_of(results: dict, row: dict) -> float | None:
 
 
 def model_table(results: dict) -> str:
-    head = ["model", "batch", "gpuc", "torch graph", "torch.compile", "ORT", "best / gpuc", "roofline", "of roofline", "launches"]
+    head = [
+        "model",
+        "batch",
+        "gpuc",
+        "torch graph",
+        "torch.compile",
+        "ORT",
+        "best / gpuc",
+        "roofline",
+        "of roofline",
+        "launches",
+    ]
     head += ["MHz", "error gpuc, torch"]
     lines = ["| " + " | ".join(head) + " |", "|---|" + "--:|" * (len(head) - 1)]
     for row in in_order(results["rows"]):
@@ -133,7 +144,9 @@ def geomean_lines(results: dict) -> str:
         ]
         if ratios:
             mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-            lines.append(f"- Geometric mean of best / gpuc at {title}: **{mean:.2f}**, least {min(ratios):.2f}, {len(ratios)} models.")
+            lines.append(
+                f"- Geometric mean of best / gpuc at {title}: **{mean:.2f}**, least {min(ratios):.2f}, {len(ratios)} models."
+            )
     return "\n".join(lines) + "\n" if lines else ""
 
 
@@ -153,7 +166,10 @@ def operator_section(content: dict) -> str:
     ]
     tables = {
         "product": ("| product M×N×K | epilogue | gpuc µs | TFLOP/s | cuBLASLt µs | cuBLASLt / gpuc | peer |", "flops"),
-        "attention": ("| attention B, H, S, D | | gpuc µs | TFLOP/s | best of torch µs | torch / gpuc | peer |", "flops"),
+        "attention": (
+            "| attention B, H, S, D | | gpuc µs | TFLOP/s | best of torch µs | torch / gpuc | peer |",
+            "flops",
+        ),
         "memory": ("| 256 MB | | gpuc µs | TB/s | torch µs | of copy bandwidth | peer |", "bytes"),
     }
     for kind, (head, measure) in tables.items():
@@ -217,14 +233,20 @@ def machine_table(results: dict) -> str:
         "driver": [run["machine"]["driver"] for run in runs],
         "CUDA": [f"{run['machine']['cuda']}, cuDNN {run['machine']['cudnn']}" for run in runs],
         "tensor rate, copy": [
-            f"{run['ceilings']['tensor_tflops']:.0f} TFLOP/s, {run['ceilings']['copy_tbps']:.2f} TB/s" if run["ceilings"] else "–"
+            f"{run['ceilings']['tensor_tflops']:.0f} TFLOP/s, {run['ceilings']['copy_tbps']:.2f} TB/s"
+            if run["ceilings"]
+            else "–"
             for run in runs
         ],
-        "packages": [", ".join(f"{name} {version}" for name, version in run["machine"]["packages"].items()) for run in runs],
+        "packages": [
+            ", ".join(f"{name} {version}" for name, version in run["machine"]["packages"].items()) for run in runs
+        ],
         "command": [f"`{run['command']}`" for run in runs],
     }
     if len(runs) > 1:
-        titles = [", ".join(f"{r['title']} b{r['batch']}" for r in results["rows"] if r.get("run", 0) == n) for n in used]
+        titles = [
+            ", ".join(f"{r['title']} b{r['batch']}" for r in results["rows"] if r.get("run", 0) == n) for n in used
+        ]
         rows = {"rows": titles} | rows
     table = ["| |" + " |" * len(runs), "|---|" + "---|" * len(runs)]
     return "\n".join(table + [f"| {name} | " + " | ".join(values) + " |" for name, values in rows.items()])
@@ -261,7 +283,12 @@ def main() -> int:
         print(f"error: '{folder}' has no results.json; run ./dev bench-gpu --only bench", file=sys.stderr)
         return 1
     bars = [
-        {"label": f"{row['title']} b{row['batch']}", "gpuc": row["ms"]["gpuc"], "peer": best_peer(row), "roofline": roofline_of(results, row)}
+        {
+            "label": f"{row['title']} b{row['batch']}",
+            "gpuc": row["ms"]["gpuc"],
+            "peer": best_peer(row),
+            "roofline": roofline_of(results, row),
+        }
         for row in in_order(results["rows"])
         if "gpuc" in row["ms"]
     ]

@@ -100,9 +100,11 @@ class TorchPeers:
 
     def inputs(self, tensors: dict[str, torch.Tensor]) -> list[torch.Tensor]:
         given = [t.cuda().half() if t.is_floating_point() else t.cuda() for t in tensors.values()]
-        return [t.contiguous(memory_format=torch.channels_last) if t.ndim == 4 else t for t in given] if (
-            self.convolutional
-        ) else given
+        return (
+            [t.contiguous(memory_format=torch.channels_last) if t.ndim == 4 else t for t in given]
+            if (self.convolutional)
+            else given
+        )
 
     def eager(self, given: list[torch.Tensor]) -> Method:
         run = lambda: self.model(*given)  # noqa: E731
