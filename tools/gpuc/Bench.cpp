@@ -5,6 +5,7 @@
 #include "Tensors.h"
 #include "gpuc/Runtime/Runtime.h"
 #include "gpuc/Support/File.h"
+#include "gpuc/Target/Target.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -84,8 +85,8 @@ struct BenchCommand {
     }
   };
 
-  Status measure(Device &device, Context &context, const Plan &plan, const std::vector<HostTensor> &values,
-                 std::vector<Query> &queries, double &wallSeconds) {
+  Status measure(Device &device, const PlanProgram &program, Context &context, const Plan &plan,
+                 const std::vector<HostTensor> &values, std::vector<Query> &queries, double &wallSeconds) {
     Buffers buffers(device);
     std::vector<TensorBinding> in, out;
     std::vector<HostTensor> results;
@@ -161,26 +162,41 @@ struct BenchCommand {
     }
     wallSeconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (status.ok() && dumpProfile)
-      status = profile(context, in, out, *stream);
+      status = profile(device, program, context, in, out, *stream);
     for (EventHandle e : events)
       device.destroyEvent(e);
     device.destroyStream(*stream);
     return status;
   }
 
-  Status profile(Context &context, const std::vector<TensorBinding> &in,
-                 const std::vector<TensorBinding> &out, StreamHandle stream) {
+  static double floorMicroseconds(const StepCost &cost, const Target &target) {
+    return std::max(double(cost.flops) / target.fp16Tflops, double(cost.bytes) / target.memoryGBps * 1e3) *
+           1e-6;
+  }
+
+  Status profile(Device &device, const PlanProgram &program, Context &context,
+                 const std::vector<TensorBinding> &in, const std::vector<TensorBinding> &out,
+                 StreamHandle stream) {
     auto steps = context.profile(in, out, stream);
     if (!steps)
       return steps.status();
     double total = 0;
     for (const StepTime &s : *steps)
       total += s.microseconds;
-    std::printf("\n%10s %6s  %-44s %s\n", "time us", "%", "kernel", "ONNX nodes");
-    for (const StepTime &s : *steps)
-      std::printf("%10.2f %6.2f  %-44s %s\n", s.microseconds, total > 0 ? 100 * s.microseconds / total : 0,
-                  s.name.c_str(), s.label.c_str());
-    std::printf("%10.2f total; each step is timed alone, so launch gaps are included\n", total);
+    const Target *target = findArch(device.arch());
+    double floors = 0;
+    std::printf("\n%10s %6s %10s  %-44s %s\n", "time us", "%", "floor us", "kernel", "ONNX nodes");
+    for (size_t i = 0; i < steps->size(); ++i) {
+      const StepTime &s = (*steps)[i];
+      double floor = target ? floorMicroseconds(costOf(program.runSteps[i]), *target) : 0;
+      floors += floor;
+      std::printf("%10.2f %6.2f %10.2f  %-44s %s\n", s.microseconds,
+                  total > 0 ? 100 * s.microseconds / total : 0, floor, s.name.c_str(), s.label.c_str());
+    }
+    std::printf(
+        "%10.2f total, %.2f of floors; each step is timed alone, so launch gaps are included. The floor is "
+        "the longer of flops over the tensor cores' peak and bytes over the memory's.\n",
+        total, floors);
     return {};
   }
 
@@ -212,7 +228,7 @@ struct BenchCommand {
       return fail(context.status());
     std::vector<Query> queries;
     double wall = 0;
-    Status status = measure(*target, **context, **plan, *values, queries, wall);
+    Status status = measure(*target, (*loaded)->program(), **context, **plan, *values, queries, wall);
     if (!status.ok())
       return fail(status);
     MemoryNeed need = (*loaded)->memory();
@@ -279,7 +295,8 @@ void addBench(CLI::App &app, Action &action) {
       ->type_name("FILE");
   sub->add_flag("--noCudaGraph", command->noCudaGraph, "launch kernel by kernel");
   sub->add_flag("--noDataTransfers", command->noDataTransfers, "leave copies between host and device out");
-  sub->add_flag("--dumpProfile", command->dumpProfile, "time of every kernel with its ONNX nodes");
+  sub->add_flag("--dumpProfile", command->dumpProfile,
+                "time of every kernel, the least it could take, and its ONNX nodes");
   sub->add_flag("--no-library-tuning", command->noLibraryTuning,
                 "take cuBLASLt's first proposal for every product instead of measuring some");
   command->build.add(*sub, false);
