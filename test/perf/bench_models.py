@@ -95,7 +95,8 @@ class Worker:
 
         import gpuc_runtime
 
-        network = gpuc_runtime.Runtime(self.arguments.library).load(plan)
+        with self.lock():  # loading measures the library's algorithms
+            network = gpuc_runtime.Runtime(self.arguments.library).load(plan)
         given = {}
         for t in network.inputs:
             tensor = inputs[t.name].cuda()
