@@ -159,6 +159,8 @@ class Worker:
             for method in ("graph", "compile", "reduce-overhead"):
                 if self.wants(method):
                     self.add(method, lambda: torch_peers.MAKERS[method](torch_peers, given), want)  # noqa: B023
+            if self.wants("compile") and "compile" not in self.methods:  # as users call it, rather than not at all
+                self.add("compile", lambda: torch_peers.reduce_overhead(given), want)
             if facts:
                 try:
                     known = facts.result()

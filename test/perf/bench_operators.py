@@ -213,10 +213,12 @@ def memory_cases() -> list[Case]:
     one = {"x": shape}
 
     def case(variant: str, nodes: list, run: Callable, inputs: dict = one, output: tuple = shape, **more) -> Case:
-        name = f"[{ROWS}, {COLUMNS}]"
+        name = "[" + ", ".join(map(str, next(iter(inputs.values())))) + "]"
         return Case("memory", name, variant, lambda: nodes, inputs, output, {"torch": run}, run, **more)
 
     norm = {"x": shape, "g": (COLUMNS,), "b": (COLUMNS,)}
+    order = numpy.random.default_rng(1).permutation(ROWS)
+    order_on_device = torch.from_numpy(order).cuda()
     return [
         case("add", [node("Add", ["x", "y"], ["z"])], torch.add, {"x": shape, "y": shape}),
         case("GELU (erf)", [node("Gelu", ["x"], ["z"])], F.gelu),
@@ -248,6 +250,43 @@ def memory_cases() -> list[Case]:
             lambda x: x.mean(-1),
             output=(ROWS,),
             constants={"axes": numpy.array([1])},
+        ),
+        case(
+            "mean of columns",
+            [node("ReduceMean", ["x", "axes"], ["z"], keepdims=0)],
+            lambda x: x.mean(0),
+            output=(COLUMNS,),
+            constants={"axes": numpy.array([0])},
+        ),
+        case(
+            "gather of rows",
+            [node("Gather", ["x", "order"], ["z"], axis=0)],
+            lambda x: x.index_select(0, order_on_device),
+            constants={"order": order},
+        ),
+        case(
+            "resize, nearest 2×",
+            [
+                node(
+                    "Resize",
+                    ["x", "", "scales"],
+                    ["z"],
+                    mode="nearest",
+                    coordinate_transformation_mode="asymmetric",
+                    nearest_mode="floor",
+                )
+            ],
+            lambda x: F.interpolate(x, scale_factor=2, mode="nearest"),
+            {"x": (32, 64, 128, 128)},
+            (32, 64, 256, 256),
+            constants={"scales": numpy.array([1, 1, 2, 2], numpy.float32)},
+        ),
+        case(
+            "max pool 3×3/2",
+            [node("MaxPool", ["x"], ["z"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])],
+            lambda x: F.max_pool2d(x, 3, 2, 1),
+            {"x": (32, 64, 256, 256)},
+            (32, 64, 128, 128),
         ),
     ]
 
