@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Convolution kernels as problems and units of ../wgmma. Filters of one tap that meet every pixel are plain
-// products; others walk a window over the image (PixelTaps).
+// products; others walk a window over the image (PixelTaps); stride 2 over few channels first makes blocks of
+// pixels (space_to_depth.cuh) and walks over those.
 #include "WgmmaConv.h"
+#include "SpaceToDepth.h"
 #include "gpuc/IR/Types.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -115,37 +117,72 @@ std::optional<WgmmaStaged> stage(KernelOp kernel, const ConvAnalysis &c, const W
   return stageResult(kernel, c.root->getResult(0), shape, 0, 1, swapped, p, {});
 }
 
-WgmmaOperand pixelOperand(KernelOp kernel, const ConvAnalysis &c, const WgmmaVariant &variant, bool sideA,
-                          StringRef element, std::string &geometry) {
-  Window w = *windowOf(c);
-  if (auto matrix = pixelMatrix(c, w))
-    return wgmmaOperand(kernel, "convolution", "Pixels", *wgmmaMatrix(*matrix, {}, c.dtype), {}, c.dtype,
-                        element, variant, sideA, 0);
-  WgmmaOperand out;
-  out.arg = operandArg(c.x.index);
-  out.arg.map = windowMap(c, w);
-  out.setRows(sideA ? variant.blockA : variant.blockB);
-  out.source = "PixelTaps<Window>";
-  int64_t elements = elementsOfStep(c.dtype);
-  geometry = "struct Window {\n";
-  geometry += llvm::formatv(
+/// "struct Window" of PixelTaps and FilterTaps.
+std::string windowText(const Window &w, int64_t channelSteps, int64_t elements) {
+  std::string s = "struct Window {\n";
+  s += llvm::formatv(
       "  static constexpr i32 kPixelsX = {0}, kPixelsY = {1}, kStrideX = {2}, kStrideY = {3};\n", w.pixels[0],
       w.pixels[1], w.stride[0], w.stride[1]);
-  geometry += llvm::formatv(
+  s += llvm::formatv(
       "  static constexpr i32 kLowX = {0}, kLowY = {1}, kDilationX = {2}, kDilationY = {3}, kTapsX = {4};\n",
       w.low[0], w.low[1], w.dilation[0], w.dilation[1], w.taps[0]);
-  geometry += llvm::formatv("  static constexpr i32 kChannelSteps = {0}, kElements = {1};\n};\n",
-                            llvm::divideCeil(c.groupChannels, elements), elements);
+  s += llvm::formatv("  static constexpr i32 kChannelSteps = {0}, kElements = {1};\n};\n", channelSteps,
+                     elements);
+  return s;
+}
+
+/// How the convolution is brought to tensor maps.
+struct Form {
+  Window window;
+  std::optional<DenseOperand> matrix; ///< pixels are rows of a matrix
+  std::optional<SpaceToDepth> blocks; ///< of 2x2 pixels, made by a launch of its own
+  std::optional<TensorMapLayout> map; ///< of a window over x, or over the blocks
+  int64_t taps = 1, channels = 0;     ///< of the filters as rows (tap, channel)
+};
+std::optional<Form> formOf(const ConvAnalysis &c) {
+  auto window = windowOf(c);
+  if (!window)
+    return std::nullopt;
+  Form f{*window, pixelMatrix(c, *window), std::nullopt, std::nullopt, c.taps(), c.groupChannels};
+  if (f.matrix)
+    return f;
+  if (c.groupChannels * bitWidth(c.dtype) % 128 == 0 && (f.map = windowMap(c, *window)))
+    return f;
+  f.blocks = spaceToDepth(c);
+  if (!f.blocks || f.blocks->elements() >= (int64_t(1) << 31))
+    return std::nullopt;
+  f.map = f.blocks->map(c.dtype, c);
+  f.taps = f.blocks->taps[1];
+  f.channels = f.blocks->rowElements();
+  Window overBlocks;
+  for (int d = 0; d < 2; ++d)
+    overBlocks.pixels[d] = f.window.pixels[d];
+  overBlocks.taps[1] = f.taps;
+  f.window = overBlocks;
+  return f;
+}
+
+WgmmaOperand pixelOperand(KernelOp kernel, const ConvAnalysis &c, const Form &form,
+                          const WgmmaVariant &variant, bool sideA, StringRef element) {
+  if (form.matrix)
+    return wgmmaOperand(kernel, "convolution", "Pixels", *wgmmaMatrix(*form.matrix, {}, c.dtype), {}, c.dtype,
+                        element, variant, sideA, 0);
+  WgmmaOperand out;
+  out.arg = form.blocks ? scratchArg(form.blocks->elements() * int64_t(bitWidth(c.dtype) / 8))
+                        : operandArg(c.x.index);
+  out.arg.map = form.map;
+  out.setRows(sideA ? variant.blockA : variant.blockB);
+  out.source = "PixelTaps<Window>";
   return out;
 }
 
 /// The packed filters, [O][tap][C].
-WgmmaOperand filterOperand(KernelOp kernel, const ConvAnalysis &c, const WgmmaVariant &variant, bool sideA,
-                           const std::string &element) {
+WgmmaOperand filterOperand(KernelOp kernel, const ConvAnalysis &c, const Form &form,
+                           const WgmmaVariant &variant, bool sideA, const std::string &element) {
   int64_t bytes = bitWidth(c.dtype) / 8, elements = elementsOfStep(c.dtype);
-  Window w = *windowOf(c);
+  bool tf32 = c.dtype == DType::F32;
   WgmmaOperand out;
-  if (pixelMatrix(c, w)) {
+  if (form.matrix) {
     DenseOperand o;
     o.view.constant = true;
     o.rows = c.groupOutputs;
@@ -155,12 +192,13 @@ WgmmaOperand filterOperand(KernelOp kernel, const ConvAnalysis &c, const WgmmaVa
     out = wgmmaOperand(kernel, "convolution", "Filters", *wgmmaMatrix(o, {}, c.dtype), {}, c.dtype, element,
                        variant, sideA, 0);
   } else {
+    int64_t rowElements = form.blocks ? form.taps * form.channels : c.packedDepth();
     TensorMapLayout map;
     map.dtype = c.dtype;
     map.rank = 3;
     map.swizzle = TensorMapLayout::Swizzle::B128;
-    map.dims = {uint64_t(c.groupChannels), uint64_t(c.taps()), uint64_t(c.groupOutputs)};
-    map.strides = {uint64_t(c.groupChannels * bytes), uint64_t(c.packedDepth() * bytes)};
+    map.dims = {uint64_t(form.channels), uint64_t(form.taps), uint64_t(c.groupOutputs)};
+    map.strides = {uint64_t(form.channels * bytes), uint64_t(rowElements * bytes)};
     map.box = {uint32_t(elements), 1, 1};
     out.arg.map = map;
     out.rowDimension = 2;
@@ -170,7 +208,8 @@ WgmmaOperand filterOperand(KernelOp kernel, const ConvAnalysis &c, const WgmmaVa
   TensorMapLayout map = *out.arg.map;
   out.arg = packedArg(0);
   out.arg.map = map;
-  out.packing = packFilters(kernel, c, element, c.dtype == DType::F32);
+  out.packing = form.blocks ? packBlockFilters(kernel, c, *form.blocks, element, tf32)
+                            : packFilters(kernel, c, element, tf32);
   return out;
 }
 
@@ -178,23 +217,24 @@ WgmmaOperand filterOperand(KernelOp kernel, const ConvAnalysis &c, const WgmmaVa
 
 std::optional<WgmmaProblem> analyzeWgmmaConv(KernelOp kernel, const ConvAnalysis &c, const ConvRoles &roles,
                                              const Target &target) {
-  auto w = windowOf(c);
   bool tf32 = c.dtype == DType::F32 && c.root->hasAttr("tf32");
-  if (!target.hasWgmma || !target.hasTma || !w || c.isEmpty() || c.transposed || c.groups != 1 ||
-      !c.w.constant || (c.dtype != DType::F16 && c.dtype != DType::BF16 && !tf32))
+  if (!target.hasWgmma || !target.hasTma || c.isEmpty() || c.transposed || c.groups != 1 || !c.w.constant ||
+      (c.dtype != DType::F16 && c.dtype != DType::BF16 && !tf32))
     return std::nullopt;
-  bool dense = pixelMatrix(c, *w).has_value();
+  auto form = formOf(c);
+  if (!form)
+    return std::nullopt;
   int64_t elements = elementsOfStep(c.dtype);
-  if (!dense && (!windowMap(c, *w) || c.groupChannels * bitWidth(c.dtype) % 128 != 0))
-    return std::nullopt;
   WgmmaProblem p;
   p.rows = roles.pixelRows ? c.pixels() : c.groupOutputs;
   p.cols = roles.pixelRows ? c.groupOutputs : c.pixels();
-  int64_t channelSteps = int64_t(llvm::divideCeil(c.groupChannels, elements));
-  p.steps = c.taps() * channelSteps;
+  int64_t channelSteps = int64_t(llvm::divideCeil(form->channels, elements));
+  p.steps = form->taps * channelSteps;
   p.run = channelSteps;
-  p.tail = int64_t(llvm::divideCeil(c.groupChannels - (channelSteps - 1) * elements, elements / 4));
-  p.window = !dense;
+  p.tail = int64_t(llvm::divideCeil(form->channels - (channelSteps - 1) * elements, elements / 4));
+  p.window = !form->matrix;
+  if (form->blocks) // a launch, and its traffic
+    p.before = 2.0 + double(form->blocks->elements()) * bitWidth(c.dtype) / 8 * 1.75 / 3e6;
   p.bytes = kernelBytes(kernel);
   p.epilogueInstructions = epilogueInstructions(kernel) + (c.bias ? 1 : 0);
   if (auto staged = roles.pixelRows ? stage(kernel, c, p, false) : std::nullopt) {
@@ -215,8 +255,13 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
   bool pixelsA = roles.pixelRows != variant.swapped;
   WgmmaUnit unit;
   unit.family = "convolution";
-  WgmmaOperand pixels = pixelOperand(kernel, c, variant, pixelsA, element, unit.declarations),
-               filters = filterOperand(kernel, c, variant, !pixelsA, element);
+  Form form = *formOf(c);
+  WgmmaOperand pixels = pixelOperand(kernel, c, form, variant, pixelsA, element),
+               filters = filterOperand(kernel, c, form, variant, !pixelsA, element);
+  if (!form.matrix) {
+    int64_t elements = elementsOfStep(c.dtype);
+    unit.declarations = windowText(form.window, int64_t(llvm::divideCeil(form.channels, elements)), elements);
+  }
   unit.rows = roles.pixelRows ? &pixels : &filters;
   unit.cols = roles.pixelRows ? &filters : &pixels;
   std::string bias = c.bias ? shiftedPointer("bias", *c.bias) : "nullptr";
@@ -267,7 +312,14 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
     unit.makeOutput = llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{{1}, epilogue};\n",
                                     epilogue->construct, bias);
   }
-  return std::vector<EmittedKernel>{emitWgmma(kernel, unit, variant, *p, c.dtype, element, splits, target)};
+  std::vector<EmittedKernel> launches;
+  if (form.blocks) {
+    EmittedArg to = pixels.arg;
+    to.map.reset();
+    launches.push_back(emitSpaceToDepth(kernel, c, *form.blocks, element, to));
+  }
+  launches.push_back(emitWgmma(kernel, unit, variant, *p, c.dtype, element, splits, target));
+  return launches;
 }
 
 } // namespace gpuc

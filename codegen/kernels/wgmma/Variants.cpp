@@ -67,7 +67,7 @@ static double estimate(const WgmmaVariant &v, const WgmmaProblem &p, int splits,
   // Stores, and waiting for what is held: under the other warpgroup's main loop, but for the last tile.
   double exposed = elements / 16384 * (p.held ? 1.3 : 0.8) * (v.pingPong ? 1.0 : perSM);
   double latency = 2.5 + 0.6; // launch, first k-tiles
-  double time = std::max(latency + busy + arithmetic + exposed, 2.5 + p.bytes / 3.9e6);
+  double time = p.before + std::max(latency + busy + arithmetic + exposed, 2.5 + p.bytes / 3.9e6);
   if (splits > 1) {
     double partial = 2.0 * splits * double(p.rows) * p.cols * p.batch * 4;
     time += 2.5 + partial / (t.memoryGBps * 1.2e3);

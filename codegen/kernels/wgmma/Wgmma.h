@@ -33,6 +33,7 @@ struct WgmmaProblem {
   bool transposedRows = false,
        transposedCols = false;  ///< that operand is read through 64-row groups: only as B
   double bytes = 0;             ///< as TileProblem
+  double before = 0;            ///< microseconds of launches that prepare an operand
   int epilogueInstructions = 3; ///< per element
 };
 

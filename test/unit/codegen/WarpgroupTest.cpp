@@ -99,7 +99,7 @@ struct Product {
 struct Convolution {
   int64_t images, channels, outputs, height, width, taps, stride = 1, pad = 0, dilation = 1;
   std::string type = "f16", variant = "";
-  bool added = false;
+  bool added = false, tf32 = false;
 
   int64_t pixels(int64_t extent) const { return (extent + 2 * pad - (taps - 1) * dilation - 1) / stride + 1; }
   static std::string channelsLast(int64_t c, int64_t h, int64_t w) {
@@ -130,8 +130,8 @@ struct Convolution {
     auto both = [](int64_t v) { return std::to_string(v) + ", " + std::to_string(v); };
     s += "    %y = gpuc.conv %a, %b bias %c {strides = array<i64: " + both(stride) +
          ">, low = array<i64: " + both(pad) + ">, high = array<i64: " + both(pad) +
-         ">, dilations = array<i64: " + both(dilation) + ">, group = 1 : i64} : " + xs + ", " + ws + ", " +
-         bs + " -> " + ys + "\n";
+         ">, dilations = array<i64: " + both(dilation) + ">, group = 1 : i64" + (tf32 ? ", tf32" : "") +
+         "} : " + xs + ", " + ws + ", " + bs + " -> " + ys + "\n";
     if (added)
       s += "    %s = gpuc.binary add %y, %d : " + ys + ", " + ys + " -> " + ys + "\n";
     s += std::string("    %t = gpuc.unary relu ") + (added ? "%s" : "%y") + " : " + ys + " -> " + ys + "\n";
@@ -258,6 +258,26 @@ TEST_F(WarpgroupTest, ConvolvesDilatedAndPaddedWindows) {
   Convolution c{1, 16, 40, 12, 13, 3, 1, 2, 2};
   c.variant = "wgmma_64x128_pp";
   check(c.text(), tolerance("f16", 16 * 9));
+}
+
+TEST_F(WarpgroupTest, TurnsPixelsIntoChannelsForFirstLayers) {
+  for (int64_t taps : {7, 3, 2})
+    for (int64_t pad : {0, 1, 3}) {
+      if (pad >= taps)
+        continue;
+      SCOPED_TRACE(std::to_string(taps) + " taps, padding " + std::to_string(pad));
+      Convolution c{2, 3, 40, 19, 23, taps, 2, pad};
+      c.variant = "wgmma_64x256_pp_swap";
+      if (c.pixels(19) * c.pixels(23) * 2 % 2 != 0)
+        c.variant = "wgmma_64x128_pp";
+      check(c.text(), tolerance("f16", 3 * taps * taps));
+      EXPECT_NE(units().find("writeBlock"), std::string::npos);
+    }
+  Convolution tf32{2, 3, 40, 19, 23, 7, 2, 3};
+  tf32.type = "f32";
+  tf32.tf32 = true;
+  tf32.variant = "wgmma_64x128_pp";
+  check(tf32.text(), tolerance("f32", 3 * 49));
 }
 
 TEST_F(WarpgroupTest, VariantsFitABlock) {
