@@ -292,14 +292,14 @@ EmittedKernel emitWgmma(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVaria
   llvm::SmallVector<std::string> parameters{"const __grid_constant__ arch::TensorMap mapA",
                                             "const __grid_constant__ arch::TensorMap mapB"};
   parameters.append(unit.parameters.begin(), unit.parameters.end());
-  text += unitEntry("Body::kThreads, 1", parameters);
+  text += unitEntry("Body::kThreads, " + std::to_string(v.blocksPerSM), parameters);
   text += "  GPUC_SMEM(Body::Shared, shared);\n" + unit.makeOutput;
   text += "  Body::run(shared, SourceA{&mapA}, SourceB{&mapB}, output);\n";
   out.text = text + unitEnd();
   int64_t rowsA = v.swapped ? p.cols : p.rows, rowsB = v.swapped ? p.rows : p.cols;
   int64_t tiles = int64_t(llvm::divideCeil(rowsA, v.blockA)) * int64_t(llvm::divideCeil(rowsB, v.blockB)) *
                   p.batch * splits;
-  out.grid.x = uint32_t(std::min<int64_t>(tiles, target.numSMs));
+  out.grid.x = uint32_t(std::min<int64_t>(tiles, v.slots(target)));
   out.block.x = uint32_t(v.threads());
   out.sharedBytes = uint32_t(shared);
   out.args = {a.arg, b.arg};

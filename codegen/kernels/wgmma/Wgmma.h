@@ -12,9 +12,12 @@ struct WgmmaVariant {
   int blockA, blockB, stages, consumers;
   bool pingPong, swapped; ///< swapped: A is the operand of the result's columns
   int staging;            ///< 64 x 64 blocks of the result per warpgroup
-  double step;            ///< microseconds per k-tile of 128 bytes, measured under load
+  int blocksPerSM;
+  double step; ///< microseconds per k-tile of 128 bytes, measured under load
 
   int threads() const { return consumers * 128 + 128; }
+  /// Blocks that run at once.
+  int64_t slots(const Target &target) const { return int64_t(target.numSMs) * blocksPerSM; }
   /// Bytes of WgmmaProduct::Shared, at least.
   int64_t sharedBytes(bool staged) const;
 };

@@ -41,6 +41,8 @@ template <typename Config, typename Output> struct SlabStore {
     for (int i = 0; i < kMi; ++i) {
 #pragma unroll
       for (int part = 0; part < kSums * 2 / kCols; ++part) {
+        if (row + i * 64 + warp * 16 >= Config::kM || col + part * kCols >= Config::kN)
+          continue;
 #pragma unroll
         for (int j = 0; j < kCols / 8; ++j) {
           const float *sums = &acc[i][(part * (kCols / 8) + j) * 4];
@@ -119,13 +121,16 @@ template <typename Config, typename Output> struct StagedStore {
   template <int kMi, int kSums>
   GPUC_DEVICE void store(const float (&acc)[kMi][kSums], const WgmmaTile &tile, i32 row, i32 col) {
     constexpr int kBlocks = blocksOf(kMi, kSums), kAcross = kSums * 2 / 64;
-    static_assert(kBuffers >= kBlocks || kBlocks % kBuffers == 0, "buffers are reused in order");
+    static_assert(kBuffers >= kBlocks || (kBlocks % kBuffers == 0 && kMi == 1),
+                  "buffers are reused in order, and the blocks that are left out come last");
 #pragma unroll
     for (int b = 0; b < kBlocks; ++b) {
       int i = b / kAcross, j = b % kAcross, buffer = b % kBuffers;
       u32 block = blocks + u32(buffer) * kBlockBytes;
       i32 blockA = row + i * 64, blockB = col + j * 64;
-      u32 held[4][4] = {}, packed[4][4];
+      if (!isInside(blockA, blockB))
+        continue;
+      u32 held[4][4] = {}, packed[4][4] = {};
       if constexpr (Output::kHeld) {
         arch::mbarrierWait(barriers + u32(buffer) * 8, heldPhases >> buffer & 1);
         heldPhases ^= 1u << buffer;
@@ -134,14 +139,16 @@ template <typename Config, typename Output> struct StagedStore {
           loadHeld(held[quarter], placeOf(block, quarter));
       }
       // All of the block's loads are issued before the first value is needed.
+      if (isInside(blockA + i32(threadIdx.x / 32 % 4) * 16, blockB)) {
 #pragma unroll
-      for (int quarter = 0; quarter < 4; ++quarter)
-        computeQuarter(packed[quarter], &acc[i][(j * 4 + quarter) * 8], held[quarter], quarter, tile.z,
-                       blockA, blockB);
+        for (int quarter = 0; quarter < 4; ++quarter)
+          computeQuarter(packed[quarter], &acc[i][(j * 4 + quarter) * 8], held[quarter], quarter, tile.z,
+                         blockA, blockB);
+      }
       if constexpr (!Output::kHeld) {
         if (kBuffers < kBlocks || b == 0) {
           if (isLeader())
-            arch::bulkWaitRead<(kBuffers < kBlocks ? kBuffers - 1 : 0)>();
+            arch::bulkWaitRead<(kBuffers < kBlocks && Output::kWhole ? kBuffers - 1 : 0)>();
           arch::barSync(1 + id, 128);
         }
       }
@@ -165,9 +172,17 @@ template <typename Config, typename Output> struct StagedStore {
   }
 
 private:
+  /// A row of A and one of B exist. Blocks, and rows of a warp, that lie outside are left out: with few
+  /// channels that is most of a tile.
+  GPUC_DEVICE static bool isInside(i32 rowA, i32 rowB) {
+    using Schedule = WgmmaSchedule<Config>;
+    return Output::kWhole || (rowA < i32(Schedule::kRowsA) && rowB < i32(Schedule::kRowsB));
+  }
   template <int kSums> GPUC_DEVICE void request(int b, const WgmmaTile &tile, i32 row, i32 col) {
     constexpr int kAcross = kSums * 2 / 64;
     i32 blockA = row + b / kAcross * 64, blockB = col + b % kAcross * 64;
+    if (!isInside(blockA, blockB))
+      return;
     u32 barrier = barriers + u32(b % kBuffers) * 8;
     arch::mbarrierArriveExpectTx(barrier, kBlockBytes);
     output.maps.load(blocks + u32(b % kBuffers) * kBlockBytes, barrier, Config::kSwapped ? blockB : blockA,

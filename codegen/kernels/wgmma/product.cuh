@@ -29,6 +29,7 @@ template <typename Config, typename SourceA, typename SourceB, typename Store> s
   static constexpr int kRegisters = kConsumers == 3 ? 160 : 240,
                        kProducerRegisters = kConsumers == 3 ? 32 : 24;
   static_assert(!Config::kPingPong || kConsumers == 2, "two warpgroups take turns");
+  // One consumer: several blocks share the SM instead of registers moving between warpgroups.
   static_assert(kRowsOfGroup % 64 == 0, "an instruction has 64 rows");
   static_assert(SourceA::kDepthContiguous, "A is read row by row");
 
@@ -69,11 +70,13 @@ template <typename Config, typename SourceA, typename SourceB, typename Store> s
     }
     arch::syncThreads();
     if (threadIdx.x >= kConsumerThreads) {
-      arch::registersDecrease<kProducerRegisters>();
+      if constexpr (kConsumers > 1)
+        arch::registersDecrease<kProducerRegisters>();
       if (threadIdx.x == kConsumerThreads)
         produce(ring, a, b);
     } else {
-      arch::registersIncrease<kRegisters>();
+      if constexpr (kConsumers > 1)
+        arch::registersIncrease<kRegisters>();
       arch::griddepWait(); // the epilogue reads activations and writes
       u32 group = threadIdx.x / 128;
       Store store(staging + group * Store::kBytes, held + group * u32(Store::kBarriers) * 8, group, output);
