@@ -280,6 +280,35 @@ TEST_F(WarpgroupTest, TurnsPixelsIntoChannelsForFirstLayers) {
   check(tf32.text(), tolerance("f32", 3 * 49));
 }
 
+TEST_F(WarpgroupTest, AreChosenForLargeProductsThatTensorMapsDescribe) {
+  auto variantOf = [&](const Product &p) {
+    auto emitted = emitAll(p.text());
+    return emitted.empty() ? std::string() : emitted.front().text.substr(0, emitted.front().text.find('\n'));
+  };
+  Product large{4096, 1024, 1024}, uneven{4096, 1024, 1020}, exact = large, tf32 = large;
+  exact.type = tf32.type = "f32";
+  tf32.tf32 = true;
+  EXPECT_NE(variantOf(large).find("wgmma_"), std::string::npos);
+  EXPECT_EQ(variantOf(tf32).find("wgmma_"), std::string::npos) << "f32 along its rows stays with tiles";
+  tf32.transposed = true;
+  EXPECT_NE(variantOf(tf32).find("wgmma_"), std::string::npos);
+  EXPECT_EQ(variantOf(uneven).find("wgmma_"), std::string::npos) << "rows of 2040 bytes";
+  EXPECT_EQ(variantOf(exact).find("wgmma_"), std::string::npos) << "full precision";
+  setTarget("a100");
+  EXPECT_EQ(variantOf(large).find("wgmma_"), std::string::npos);
+}
+TEST_F(WarpgroupTest, RefusesWhatTensorMapsCannotDescribe) {
+  Product uneven{64, 64, 20}, exact{64, 64, 64}, rowsOfB{64, 64, 64};
+  uneven.variant = exact.variant = "wgmma_128x128_pp";
+  exact.type = "f32";
+  rowsOfB.variant = "wgmma_128x128_pp_swap"; // y would be the A side, contiguous along its rows
+  for (const Product &p : {uneven, exact, rowsOfB})
+    checkRefused(p.text(), "does not take this product");
+  Convolution thin{1, 12, 8, 9, 9, 3};
+  thin.variant = "wgmma_128x128_pp";
+  checkRefused(thin.text(), "does not take this convolution");
+}
+
 TEST_F(WarpgroupTest, VariantsFitABlock) {
   for (const WgmmaVariant &v : wgmmaVariants())
     for (bool staged : {false, true})
