@@ -240,6 +240,7 @@ std::optional<WgmmaProblem> analyzeWgmmaConv(KernelOp kernel, const ConvAnalysis
   if (auto staged = roles.pixelRows ? stage(kernel, c, p, false) : std::nullopt) {
     p.staged = true;
     p.held = staged->held.has_value();
+    p.resultBytes = int(bitWidth(staged->result.dtype) / 8);
     p.swappable = stage(kernel, c, p, true).has_value();
   }
   return p;
@@ -249,7 +250,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
                                                     const WgmmaVariant &variant, int splits,
                                                     const Target &target) {
   auto p = analyzeWgmmaConv(kernel, c, roles, target);
-  if (!p || !allowsWgmma(variant, *p))
+  if (!p || !allowsWgmma(variant, *p, target))
     return kernel.emitError("convolution variant '") << variant.name << "' does not take this convolution";
   std::string element = storageTypeName(elementTypeOf(c.root->getOperand(0)));
   bool pixelsA = roles.pixelRows != variant.swapped;

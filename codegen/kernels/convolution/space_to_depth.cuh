@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Convolutions of stride 2 over at most 4 channels (the first layer of image networks) as convolutions of stride 1
-// over 2x2 pixels: 16 channels, of which (dy, dx, c) is number (dy*2 + dx)*4 + c. Neighbouring blocks of a row lie
-// next to each other, so the blocks under a row of the filter are one run of 16 * kTapsX elements: tensor maps see
-// them as the channels of a pixel (maps may overlap themselves).
+// Convolutions of stride 2 over at most 4 channels (the first layer of image networks) as convolutions of
+// stride 1 over 2x2 pixels: 16 channels, of which (dy, dx, c) is number (dy*2 + dx)*4 + c. Neighbouring
+// blocks of a row lie next to each other, so the blocks under a row of the filter are one run of 16 * kTapsX
+// elements: tensor maps see them as the channels of a pixel (maps may overlap themselves).
 //
-// Blocks has, as constants: T, kChannels, kBlocksX, kBlocksY (of an image), kImages, kTapsX, kTapsY (blocks under
-// the filter), kFirstX, kFirstY (position in x of block 0, zero or negative), x's kWidth, kHeight and strides
-// kImageStride, kChannelStride, kStepX, kStepY; the filter's kFilterX, kFilterY, kOutputs and strides kFilterStride,
-// kDepthStride, kTapStepX, kTapStepY, and kSkipX, kSkipY: pixels of the first block that precede the filter.
+// Blocks has, as constants: T, kChannels, kBlocksX, kBlocksY (of an image), kImages, kTapsX, kTapsY (blocks
+// under the filter), kFirstX, kFirstY (position in x of block 0, zero or negative), x's kWidth, kHeight and
+// strides kImageStride, kChannelStride, kStepX, kStepY; the filter's kFilterX, kFilterY, kOutputs and strides
+// kFilterStride, kDepthStride, kTapStepX, kTapStepY, and kSkipX, kSkipY: pixels of the first block that
+// precede the filter.
 #pragma once
 #include "arch/griddep.cuh"
 #include "common/types.cuh"
@@ -48,7 +49,8 @@ GPUC_DEVICE void packBlockFilter(const typename Blocks::T *w, typename Blocks::T
       output = i32(rest / (Blocks::kTapsX * Blocks::kTapsY));
   if (output >= Blocks::kOutputs)
     return;
-  i32 c = channel % 4, s = tapX * 2 + channel / 4 % 2 - Blocks::kSkipX, r = tapY * 2 + channel / 8 - Blocks::kSkipY;
+  i32 c = channel % 4, s = tapX * 2 + channel / 4 % 2 - Blocks::kSkipX,
+      r = tapY * 2 + channel / 8 - Blocks::kSkipY;
   bool inside = c < Blocks::kChannels && u32(s) < u32(Blocks::kFilterX) && u32(r) < u32(Blocks::kFilterY);
   T value = inside ? w[output * i64(Blocks::kFilterStride) + c * i64(Blocks::kDepthStride) +
                        r * i64(Blocks::kTapStepY) + s * i64(Blocks::kTapStepX)]

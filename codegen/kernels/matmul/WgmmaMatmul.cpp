@@ -59,6 +59,7 @@ std::optional<WgmmaMatmul> analyzeWgmmaMatmul(KernelOp kernel, const MatmulAnaly
   if (auto staged = stage(kernel, m, p, false)) {
     p.staged = true;
     p.held = staged->held.has_value();
+    p.resultBytes = int(bitWidth(staged->result.dtype) / 8);
     p.swappable = stage(kernel, m, p, true).has_value();
   }
   if (p.rows * p.cols >= (int64_t(1) << 31) * 8)
@@ -76,7 +77,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
                                                       const WgmmaVariant &variant, int splits,
                                                       const Target &target) {
   auto w = analyzeWgmmaMatmul(kernel, m, target);
-  if (!w || !allowsWgmma(variant, w->problem))
+  if (!w || !allowsWgmma(variant, w->problem, target))
     return kernel.emitError("matmul variant '") << variant.name << "' does not take this product";
   const WgmmaProblem &p = w->problem;
   DType dtype = m.problem.dtype;

@@ -165,7 +165,8 @@ std::optional<WgmmaStaged> stageResult(KernelOp kernel, Value root, FunctorShape
   if (kernel.getNumResults() != 1)
     return std::nullopt;
   DType dtype = dtypeOf(kernel.getResult(0));
-  if ((dtype != DType::F16 && dtype != DType::BF16) || p.cols % 2 != 0 || (swapped && p.rows % 2 != 0))
+  if ((dtype != DType::F16 && dtype != DType::BF16 && dtype != DType::F32) || p.cols % 2 != 0 ||
+      (swapped && p.rows % 2 != 0))
     return std::nullopt;
   shape.laneGroup = swapped ? rowGroup : colGroup;
   shape.lanes = 2;
@@ -178,7 +179,11 @@ std::optional<WgmmaStaged> stageResult(KernelOp kernel, Value root, FunctorShape
       return std::nullopt;
     llvm::ArrayRef<int64_t> strides = llvm::ArrayRef<int64_t>(layout.strides).take_front(batchExtents.size());
     out.layouts += llvm::formatv("struct {0} {{\n{1}};\n", name, batchAxesText(batchExtents, strides));
-    return matrixMap(p.cols, p.rows, layout.strides[rowGroup], layout.offset, batchExtents, strides, dtype);
+    auto made =
+        matrixMap(p.cols, p.rows, layout.strides[rowGroup], layout.offset, batchExtents, strides, dtype);
+    if (made)
+      made->box[0] = uint32_t(kTileBytes / bytesOf(dtype));
+    return made;
   };
   auto result = map(out.values.result, "ResultLayout");
   if (!result)
@@ -202,7 +207,9 @@ std::string pairOutputText(const WgmmaProblem &p, const WgmmaVariant &v, const W
                            llvm::StringRef members, llvm::StringRef before, llvm::StringRef coordinates) {
   int64_t tileRows = v.swapped ? v.blockB : v.blockA, tileCols = v.swapped ? v.blockA : v.blockB;
   auto flag = [](bool f) { return f ? "true" : "false"; };
-  std::string element = staged.result.dtype == DType::BF16 ? "bf16" : "f16";
+  std::string element = staged.result.dtype == DType::BF16  ? "bf16"
+                        : staged.result.dtype == DType::F16 ? "f16"
+                                                            : "float";
   std::string s =
       llvm::formatv("struct Output {{\n  using Element = {0};\n  static constexpr bool kHeld = {1}, "
                     "kWhole = {2};\n{3}",
@@ -279,15 +286,15 @@ EmittedKernel emitWgmma(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVaria
                         "  static constexpr i32 kM = {1}, kN = {2}, kBatch = {3}, kSplits = {4};\n"
                         "  static constexpr i32 kSteps = {5}, kRun = {6}, kTail = {7};\n",
                         element, p.rows, p.cols, p.batch, splits, p.steps, p.run, p.tail);
-  text +=
-      llvm::formatv("  static constexpr int kBlockA = {0}, kBlockB = {1}, kStages = {2}, kConsumers = {3}, "
-                    "kStaging = {4};\n  static constexpr bool kPingPong = {5}, kSwapped = {6};\n};\n",
-                    v.blockA, v.blockB, v.stages, v.consumers, v.staging, flag(v.pingPong), flag(v.swapped));
+  text += llvm::formatv(
+      "  static constexpr int kBlockA = {0}, kBlockB = {1}, kStages = {2}, kConsumers = {3}, "
+      "kStaging = {4};\n  static constexpr bool kPingPong = {5}, kSwapped = {6};\n};\n",
+      v.blockA, v.blockB, v.stages, v.consumers, v.buffers(p.resultBytes), flag(v.pingPong), flag(v.swapped));
   text += unit.output;
   text += llvm::formatv("using SourceA = {0};\nusing SourceB = {1};\n", a.source, b.source);
   text += llvm::formatv("using Body = WgmmaProduct<Config, SourceA, SourceB, {0}<Config, Output>>;\n",
                         p.staged && splits == 1 ? "StagedStore" : "SlabStore");
-  int64_t shared = v.sharedBytes(p.staged && splits == 1);
+  int64_t shared = v.sharedBytes(p.staged && splits == 1 ? p.resultBytes : 0);
   text += llvm::formatv("static_assert(sizeof(Body::Shared) <= {0}, \"as launched\");\n", shared);
   llvm::SmallVector<std::string> parameters{"const __grid_constant__ arch::TensorMap mapA",
                                             "const __grid_constant__ arch::TensorMap mapB"};

@@ -37,14 +37,17 @@ const WgmmaVariant *findWgmmaVariant(llvm::StringRef name) {
   return nullptr;
 }
 
-int64_t WgmmaVariant::sharedBytes(bool staged) const {
+int64_t WgmmaVariant::sharedBytes(int resultBytes) const {
   int64_t ring = int64_t(stages) * (blockA + blockB) * 128;
-  int64_t store = consumers * (staged ? staging * int64_t(8192) : int64_t(10240));
+  int64_t store =
+      consumers * (resultBytes ? buffers(resultBytes) * int64_t(4096) * resultBytes : int64_t(10240));
   int64_t barriers = 16 * stages + 16 + int64_t(8) * consumers * std::max(staging, 1);
   return int64_t(llvm::alignTo(ring + store + barriers, 16));
 }
 
-bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p) {
+bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, const Target &t) {
+  if (v.sharedBytes(p.staged ? p.resultBytes : 0) > t.maxSharedPerBlock)
+    return false;
   if (v.swapped && !p.swappable)
     return false;
   // Only B may be contiguous along its rows.
@@ -93,7 +96,7 @@ std::vector<ProductChoice> rankProducts(const TileProblem &tiles, const std::opt
   }
   if (p && t.hasWgmma && t.hasTma)
     for (const WgmmaVariant &v : kWgmmaVariants)
-      if (allowsWgmma(v, *p) && v.sharedBytes(p->staged) <= t.maxSharedPerBlock)
+      if (allowsWgmma(v, *p, t))
         list.push_back({v.name, 1, estimate(v, *p, 1, t)});
   std::stable_sort(list.begin(), list.end(), [](const ProductChoice &a, const ProductChoice &b) {
     return a.microseconds < b.microseconds;

@@ -3,6 +3,7 @@
 // them, and the parts of units that the families matmul and convolution share.
 #pragma once
 #include "../matmul/Operands.h"
+#include <algorithm>
 
 namespace gpuc {
 
@@ -11,15 +12,17 @@ struct WgmmaVariant {
   llvm::StringRef name;
   int blockA, blockB, stages, consumers;
   bool pingPong, swapped; ///< swapped: A is the operand of the result's columns
-  int staging;            ///< 64 x 64 blocks of the result per warpgroup
+  int staging;            ///< 64 x 64 blocks of 16-bit results per warpgroup
   int blocksPerSM;
   double step; ///< microseconds per k-tile of 128 bytes, measured under load
 
   int threads() const { return consumers * 128 + 128; }
   /// Blocks that run at once.
   int64_t slots(const Target &target) const { return int64_t(target.numSMs) * blocksPerSM; }
-  /// Bytes of WgmmaProduct::Shared, at least.
-  int64_t sharedBytes(bool staged) const;
+  /// Staging blocks for results of 2 or 4 bytes: as many as `staging` blocks of 2 bytes, at least one.
+  int buffers(int resultBytes) const { return std::max(1, staging * 2 / std::max(resultBytes, 2)); }
+  /// Bytes of WgmmaProduct::Shared, at least. `resultBytes` of StagedStore's elements, 0 for SlabStore.
+  int64_t sharedBytes(int resultBytes) const;
 };
 llvm::ArrayRef<WgmmaVariant> wgmmaVariants();
 const WgmmaVariant *findWgmmaVariant(llvm::StringRef name);
@@ -30,6 +33,7 @@ struct WgmmaProblem {
   int64_t steps = 0;         ///< k-tiles
   int64_t run = 0, tail = 4; ///< kRun and kTail of schedule.cuh
   bool staged = false;       ///< by StagedStore, else by SlabStore
+  int resultBytes = 2;       ///< of an element, if staged
   bool swappable = false;    ///< by StagedStore in swapped variants
   bool held = false;         ///< another matrix of the result's shape is read
   bool window = false;       ///< an operand is read through a filter's window: more traffic per byte
@@ -54,7 +58,7 @@ std::vector<ProductChoice> rankProducts(const TileProblem &tiles,
                                         const std::optional<WgmmaProblem> &warpgroup, const Target &target,
                                         unsigned limit);
 /// Legal for the problem.
-bool allowsWgmma(const WgmmaVariant &variant, const WgmmaProblem &problem);
+bool allowsWgmma(const WgmmaVariant &variant, const WgmmaProblem &problem, const Target &target);
 
 /// An operand that is brought by tensor maps. `source` is its Source's type, whose declaration is `text`; the
 /// map lacks the tile's rows, which `rowsOfBox` puts in.

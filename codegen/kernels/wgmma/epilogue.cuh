@@ -77,19 +77,30 @@ private:
   }
 };
 
-/// Results of 16 bits that lie row-major: the epilogue works on pairs where they are, stmatrix puts the
-/// rounded values in blocks of 64 x 64 in shared memory, and the tensor memory accelerator writes them.
-/// Another matrix of the result's shape (a residual) comes to the same places of the same blocks beforehand.
+/// Results of 16 or 32 bits that lie row-major: the epilogue works on pairs where they are, the values are
+/// put in blocks of 64 x 64 in shared memory (16 bits by stmatrix), and the tensor memory accelerator writes
+/// them. Another matrix of the result's shape (a residual) comes to the same places of the same blocks
+/// beforehand.
 ///
-/// Output has Element, kHeld (there is such a matrix), kWhole (no tile passes the end of the result), and
+/// Output has Element (f16, bf16, float), kHeld (there is such a matrix), kWhole (no tile passes the end of
+/// the result), and
 ///   compute(const float (&sums)[2], const Element (&held)[2], i32 z, i32 row, i32 col, float (&values)[2])
 /// for two neighbours along B's rows, and `maps`, a BlockMaps.
 template <typename Config, typename Output> struct StagedStore {
   using Element = typename Output::Element;
-  static constexpr u32 kBlockBytes = 8192;
+  using Schedule = WgmmaSchedule<Config>;
+  static constexpr bool kWide = sizeof(Element) == 4;
+  /// A block is made of boxes whose rows are 128 bytes of the result, swizzled by 128 bytes.
+  static constexpr int kBoxes = kWide ? 2 : 1, kBoxCols = 64 / kBoxes;
+  static constexpr u32 kBoxBytes = 8192, kBlockBytes = kBoxes * kBoxBytes;
   static constexpr int kBuffers = Config::kStaging;
   static constexpr u32 kBytes = u32(kBuffers) * kBlockBytes;
   static constexpr int kBarriers = Output::kHeld ? kBuffers : 0;
+  /// Words of a thread in a quarter of a block: 16 of its columns, four 8x8 matrices per warp: (rows 0-7,
+  /// first columns), (rows 8-15, first), (rows 0-7, last), (rows 8-15, last). A pair of each: one word or
+  /// two.
+  static constexpr int kPairWords = kWide ? 2 : 1, kWords = 4 * kPairWords;
+  static constexpr int kTogether = kWide ? 2 : 4; ///< quarters at a time: as many as registers allow
 
   u32 blocks, barriers, id; ///< shared memory and barriers of the warpgroup, its number
   Output output;
@@ -121,8 +132,8 @@ template <typename Config, typename Output> struct StagedStore {
   template <int kMi, int kSums>
   GPUC_DEVICE void store(const float (&acc)[kMi][kSums], const WgmmaTile &tile, i32 row, i32 col) {
     constexpr int kBlocks = blocksOf(kMi, kSums), kAcross = kSums * 2 / 64;
-    static_assert(kBuffers >= kBlocks || (kBlocks % kBuffers == 0 && kMi == 1),
-                  "buffers are reused in order, and the blocks that are left out come last");
+    static_assert(kBuffers >= kBlocks || (kBlocks % kBuffers == 0 && (kMi == 1 || kBuffers % kAcross == 0)),
+                  "a buffer's next block is left out if its last one was");
 #pragma unroll
     for (int b = 0; b < kBlocks; ++b) {
       int i = b / kAcross, j = b % kAcross, buffer = b % kBuffers;
@@ -130,36 +141,43 @@ template <typename Config, typename Output> struct StagedStore {
       i32 blockA = row + i * 64, blockB = col + j * 64;
       if (!isInside(blockA, blockB))
         continue;
-      u32 held[4][4] = {}, packed[4][4] = {};
       if constexpr (Output::kHeld) {
         arch::mbarrierWait(barriers + u32(buffer) * 8, heldPhases >> buffer & 1);
         heldPhases ^= 1u << buffer;
-#pragma unroll
-        for (int quarter = 0; quarter < 4; ++quarter)
-          loadHeld(held[quarter], placeOf(block, quarter));
       }
-      // All of the block's loads are issued before the first value is needed.
-      if (isInside(blockA + i32(threadIdx.x / 32 % 4) * 16, blockB)) {
+      // Loads of several quarters are issued before the first value is needed.
 #pragma unroll
-        for (int quarter = 0; quarter < 4; ++quarter)
-          computeQuarter(packed[quarter], &acc[i][(j * 4 + quarter) * 8], held[quarter], quarter, tile.z,
-                         blockA, blockB);
-      }
-      if constexpr (!Output::kHeld) {
-        if (kBuffers < kBlocks || b == 0) {
-          if (isLeader())
-            arch::bulkWaitRead<(kBuffers < kBlocks && Output::kWhole ? kBuffers - 1 : 0)>();
-          arch::barSync(1 + id, 128);
+      for (int first = 0; first < 4; first += kTogether) {
+        u32 held[kTogether][kWords] = {}, values[kTogether][kWords] = {};
+        if constexpr (Output::kHeld) {
+#pragma unroll
+          for (int q = 0; q < kTogether; ++q)
+            moveQuarter<false>(held[q], block, first + q);
         }
-      }
+        if (isInside(blockA + i32(threadIdx.x / 32 % 4) * 16, blockB)) {
 #pragma unroll
-      for (int quarter = 0; quarter < 4; ++quarter)
-        storeQuarter(packed[quarter], placeOf(block, quarter));
+          for (int q = 0; q < kTogether; ++q)
+            computeQuarter(values[q], &acc[i][(j * 4 + first + q) * 8], held[q], first + q, tile.z, blockA,
+                           blockB);
+        }
+        if constexpr (!Output::kHeld) {
+          if (first == 0 && (kBuffers < kBlocks || b == 0)) {
+            if (isLeader())
+              arch::bulkWaitRead<(kBuffers < kBlocks && Output::kWhole ? kBuffers - 1 : 0)>();
+            arch::barSync(1 + id, 128);
+          }
+        }
+#pragma unroll
+        for (int q = 0; q < kTogether; ++q)
+          moveQuarter<true>(values[q], block, first + q);
+      }
       arch::fenceProxyAsyncShared();
       arch::barSync(1 + id, 128);
       if (isLeader()) {
-        output.maps.store(block, Config::kSwapped ? blockB : blockA, Config::kSwapped ? blockA : blockB,
-                          tile.z);
+#pragma unroll
+        for (int box = 0; box < kBoxes; ++box)
+          output.maps.store(block + u32(box) * kBoxBytes, Config::kSwapped ? blockB : blockA,
+                            (Config::kSwapped ? blockA : blockB) + box * kBoxCols, tile.z);
         arch::bulkCommit();
         if constexpr (Output::kHeld && kBuffers < kBlocks) {
           if (b + kBuffers < kBlocks) {
@@ -175,7 +193,6 @@ private:
   /// A row of A and one of B exist. Blocks, and rows of a warp, that lie outside are left out: with few
   /// channels that is most of a tile.
   GPUC_DEVICE static bool isInside(i32 rowA, i32 rowB) {
-    using Schedule = WgmmaSchedule<Config>;
     return Output::kWhole || (rowA < i32(Schedule::kRowsA) && rowB < i32(Schedule::kRowsB));
   }
   template <int kSums> GPUC_DEVICE void request(int b, const WgmmaTile &tile, i32 row, i32 col) {
@@ -185,46 +202,91 @@ private:
       return;
     u32 barrier = barriers + u32(b % kBuffers) * 8;
     arch::mbarrierArriveExpectTx(barrier, kBlockBytes);
-    output.maps.load(blocks + u32(b % kBuffers) * kBlockBytes, barrier, Config::kSwapped ? blockB : blockA,
-                     Config::kSwapped ? blockA : blockB, tile.z);
+#pragma unroll
+    for (int box = 0; box < kBoxes; ++box)
+      output.maps.load(blocks + u32(b % kBuffers) * kBlockBytes + u32(box) * kBoxBytes, barrier,
+                       Config::kSwapped ? blockB : blockA,
+                       (Config::kSwapped ? blockA : blockB) + box * kBoxCols, tile.z);
   }
 
-  // A quarter of a block are 16 of its columns, four 8x8 matrices per warp: (rows 0-7, first columns), (rows
-  // 8-15, first), (rows 0-7, last), (rows 8-15, last).
-
-  /// Where row l%8 of matrix l/8 lies in a block, for lane l. Swapped, a matrix's rows are the result's
+  /// Moves a quarter between registers and the block. Swapped, rows of the accumulators are the result's
   /// columns.
-  GPUC_DEVICE static u32 placeOf(u32 block, int quarter) {
-    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, matrix = lane / 8, line = lane % 8;
-    u32 row =
-        Config::kSwapped ? u32(quarter) * 16 + matrix / 2 * 8 + line : warp * 16 + matrix % 2 * 8 + line;
-    u32 chunk = Config::kSwapped ? warp * 2 + matrix % 2 : u32(quarter) * 2 + matrix / 2;
-    return block + row * 128 + ((chunk ^ line) << 4);
+  template <bool kStore> GPUC_DEVICE static void moveQuarter(u32 (&words)[kWords], u32 block, int quarter) {
+    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+    if constexpr (!kWide) {
+      // Lane l gives the place of row l%8 of matrix l/8.
+      u32 matrix = lane / 8, line = lane % 8;
+      u32 row =
+          Config::kSwapped ? u32(quarter) * 16 + matrix / 2 * 8 + line : warp * 16 + matrix % 2 * 8 + line;
+      u32 chunk = Config::kSwapped ? warp * 2 + matrix % 2 : u32(quarter) * 2 + matrix / 2;
+      u32 at = block + row * 128 + ((chunk ^ line) << 4);
+      if constexpr (kStore && Config::kSwapped)
+        arch::stmatrixX4Trans(at, words[0], words[1], words[2], words[3]);
+      else if constexpr (kStore)
+        arch::stmatrixX4(at, words[0], words[1], words[2], words[3]);
+      else if constexpr (Config::kSwapped)
+        arch::ldmatrixX4Trans(words, at);
+      else
+        arch::ldmatrixX4(words, at);
+    } else {
+#pragma unroll
+      for (int m = 0; m < 4; ++m) {
+        u32 a = warp * 16 + u32(m % 2) * 8 + lane / 4, b = u32(quarter) * 16 + u32(m / 2) * 8 + lane % 4 * 2;
+        float pair[2] = {arch::bitCast<float>(words[m * 2]), arch::bitCast<float>(words[m * 2 + 1])};
+        if constexpr (Config::kSwapped) {
+#pragma unroll
+          for (u32 i = 0; i < 2; ++i) {
+            if constexpr (kStore)
+              arch::stSharedF32x1(placeOf(block, b + i, a), pair[i]);
+            else
+              arch::ldSharedF32x1(placeOf(block, b + i, a), pair[i]);
+          }
+        } else if constexpr (kStore) {
+          arch::stSharedF32x2(placeOf(block, a, b), pair[0], pair[1]);
+        } else {
+          arch::ldSharedF32x2(placeOf(block, a, b), pair[0], pair[1]);
+        }
+        if constexpr (!kStore) {
+          words[m * 2] = arch::bitCast<u32>(pair[0]);
+          words[m * 2 + 1] = arch::bitCast<u32>(pair[1]);
+        }
+      }
+    }
   }
-  GPUC_DEVICE static void loadHeld(u32 (&held)[4], u32 at) {
-    if constexpr (Config::kSwapped)
-      arch::ldmatrixX4Trans(held, at);
-    else
-      arch::ldmatrixX4(held, at);
+  /// Of an element of 32 bits.
+  GPUC_DEVICE static u32 placeOf(u32 block, u32 row, u32 col) {
+    u32 chunk = col % 32 / 4;
+    return block + col / 32 * kBoxBytes + row * 128 + ((chunk ^ row % 8) << 4) + col % 4 * 4;
   }
-  GPUC_DEVICE static void storeQuarter(const u32 (&packed)[4], u32 at) {
-    if constexpr (Config::kSwapped)
-      arch::stmatrixX4Trans(at, packed[0], packed[1], packed[2], packed[3]);
-    else
-      arch::stmatrixX4(at, packed[0], packed[1], packed[2], packed[3]);
-  }
-  GPUC_DEVICE void computeQuarter(u32 (&packed)[4], const float *sums, const u32 (&held)[4], int quarter,
-                                  i32 z, i32 blockA, i32 blockB) const {
+
+  GPUC_DEVICE void computeQuarter(u32 (&words)[kWords], const float *sums, const u32 (&held)[kWords],
+                                  int quarter, i32 z, i32 blockA, i32 blockB) const {
     int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4;
     i32 rowA = blockA + warp * 16 + lane / 4, rowB = blockB + quarter * 16 + lane % 4 * 2;
 #pragma unroll
     for (int m = 0; m < 4; ++m) {
       float pair[2] = {sums[m * 2], sums[m * 2 + 1]}, values[2];
-      computePair(pair, held[m], z, rowA + m % 2 * 8, rowB + m / 2 * 8, values);
-      packed[m] = pack(values[0], values[1]);
+      Element own[2];
+      if constexpr (kWide) {
+        own[0] = arch::bitCast<float>(held[m * 2]);
+        own[1] = arch::bitCast<float>(held[m * 2 + 1]);
+      } else {
+        own[0] = Element{u16(held[m])};
+        own[1] = Element{u16(held[m] >> 16)};
+      }
+      computePair(pair, own, z, rowA + m % 2 * 8, rowB + m / 2 * 8, values);
+      if constexpr (kWide) {
+        words[m * 2] = arch::bitCast<u32>(values[0]);
+        words[m * 2 + 1] = arch::bitCast<u32>(values[1]);
+      } else if constexpr (kIsSame<Element, f16>) {
+        words[m] = arch::cvtF16x2F32(values[0], values[1]);
+      } else {
+        words[m] = arch::cvtBf16x2F32(values[0], values[1]);
+      }
     }
   }
-  GPUC_DEVICE void computePair(const float (&sums)[2], u32 held, i32 z, i32 rowA, i32 rowB,
+
+  GPUC_DEVICE void computePair(const float (&sums)[2], const Element (&held)[2], i32 z, i32 rowA, i32 rowB,
                                float (&values)[2]) const {
     i32 row = Config::kSwapped ? rowB : rowA, col = Config::kSwapped ? rowA : rowB;
     if constexpr (!Output::kWhole) { // what lies outside is computed somewhere inside and not written
@@ -233,14 +295,7 @@ private:
       row = row < kLastRow ? row : kLastRow;
       col = col < kLastCol ? col : kLastCol;
     }
-    Element pair[2] = {Element{u16(held)}, Element{u16(held >> 16)}};
-    output.compute(sums, pair, z, row, col, values);
-  }
-  GPUC_DEVICE static u32 pack(float lo, float hi) {
-    if constexpr (kIsSame<Element, f16>)
-      return arch::cvtF16x2F32(lo, hi);
-    else
-      return arch::cvtBf16x2F32(lo, hi);
+    output.compute(sums, held, z, row, col, values);
   }
 };
 

@@ -238,11 +238,25 @@ TEST_F(WarpgroupTest, WritesAnyResult) {
   tf32.tf32 = true;
   bfloat.type = "bf16";
   for (Product p : {odd, wide, tf32, bfloat})
-    for (const char *variant : {"wgmma_128x128_pp", "wgmma_192x192"}) {
+    for (const char *variant : {"wgmma_128x128_pp", "wgmma_192x128"}) {
       SCOPED_TRACE(p.type + " " + p.resultType);
       p.variant = variant;
       check(p.text(), tolerance(p.type, p.k));
     }
+}
+TEST_F(WarpgroupTest, StagesResultsOf32Bits) {
+  for (const WgmmaVariant &v : wgmmaVariants()) {
+    if (v.sharedBytes(4) > target->maxSharedPerBlock)
+      continue;
+    SCOPED_TRACE(v.name.str());
+    Product p{330, 216, 72};
+    p.variant = v.name.str();
+    p.type = "f32";
+    p.tf32 = p.transposed = p.bias = p.added = true;
+    check(p.text(), tolerance("f32", p.k));
+    EXPECT_NE(units().find("StagedStore"), std::string::npos);
+    checkCompiles(p.text(), "h200");
+  }
 }
 TEST_F(WarpgroupTest, EveryVariantConvolves) {
   for (const WgmmaVariant &v : wgmmaVariants()) {
@@ -311,8 +325,9 @@ TEST_F(WarpgroupTest, RefusesWhatTensorMapsCannotDescribe) {
 
 TEST_F(WarpgroupTest, VariantsFitABlock) {
   for (const WgmmaVariant &v : wgmmaVariants())
-    for (bool staged : {false, true})
-      EXPECT_LE(v.sharedBytes(staged), target->maxSharedPerBlock) << v.name.str();
+    for (int resultBytes : {0, 2})
+      EXPECT_LE(v.sharedBytes(resultBytes) * v.blocksPerSM, target->sharedPerSM - 1024 * v.blocksPerSM)
+          << v.name.str();
 }
 
 } // namespace
