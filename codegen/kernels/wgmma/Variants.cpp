@@ -12,19 +12,19 @@ static constexpr WgmmaVariant kWgmmaVariants[] = {
     // name                    A    B  stages consumers ping-pong swapped staging blocks/SM step
     {"wgmma_128x128_pp",      128, 128, 5, 2, true,  false, 4, 1, 0.37},
     {"wgmma_64x256_pp",        64, 256, 4, 2, true,  false, 4, 1, 0.42},
-    {"wgmma_64x128_pp",        64, 128, 7, 2, true,  false, 2, 1, 0.21},
+    {"wgmma_64x128_pp",        64, 128, 7, 2, true,  false, 2, 1, 0.18},
     {"wgmma_128x192",         128, 192, 4, 2, false, false, 3, 1, 0.54},
     {"wgmma_192x128",         192, 128, 4, 3, false, false, 2, 1, 0.54},
     {"wgmma_192x192",         192, 192, 4, 3, false, false, 1, 1, 0.79},
     {"wgmma_128x256",         128, 256, 4, 2, false, false, 2, 1, 0.74},
-    {"wgmma_64x64_x2",         64,  64, 6, 1, false, false, 1, 2, 0.16},
-    {"wgmma_64x128_x2",        64, 128, 4, 1, false, false, 1, 2, 0.30},
+    {"wgmma_64x64_x2",         64,  64, 6, 1, false, false, 1, 2, 0.09},
+    {"wgmma_64x128_x2",        64, 128, 4, 1, false, false, 1, 2, 0.16},
     {"wgmma_64x192_pp_swap",   64, 192, 5, 2, true,  true,  3, 1, 0.30},
     {"wgmma_64x256_pp_swap",   64, 256, 4, 2, true,  true,  4, 1, 0.42},
     {"wgmma_128x128_pp_swap", 128, 128, 5, 2, true,  true,  4, 1, 0.37},
     {"wgmma_128x192_swap",    128, 192, 4, 2, false, true,  3, 1, 0.54},
-    {"wgmma_64x64_x2_swap",    64,  64, 6, 1, false, true,  1, 2, 0.16},
-    {"wgmma_64x128_x2_swap",   64, 128, 4, 1, false, true,  1, 2, 0.30},
+    {"wgmma_64x64_x2_swap",    64,  64, 6, 1, false, true,  1, 2, 0.09},
+    {"wgmma_64x128_x2_swap",   64, 128, 4, 1, false, true,  1, 2, 0.16},
 };
 // clang-format on
 
@@ -58,24 +58,30 @@ bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, const Target &t) 
 
 double epilogueMicroseconds(double elements, int instructions) { return 0.042e-6 * elements * instructions; }
 
-/// Ping-pong warpgroups share a slot.
+/// Blocks of an SM and ping-pong warpgroups share its tensor cores: tiles of one SM follow each other.
 static double estimate(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
   int64_t rowsA = v.swapped ? p.cols : p.rows, rowsB = v.swapped ? p.rows : p.cols;
   int64_t tiles = int64_t(llvm::divideCeil(rowsA, v.blockA)) * int64_t(llvm::divideCeil(rowsB, v.blockB)) *
                   p.batch * splits;
-  double steps = double(llvm::divideCeil(p.steps, splits)) * (p.run == 1 ? std::max(0.5, p.tail / 4.0) : 1.0);
-  double perSlot = double(llvm::divideCeil(tiles, v.slots(t)));
-  // L2 to shared memory.
-  double loads = double(tiles) * steps * (v.blockA + v.blockB) * 128 / (p.window ? 12e6 : 14e6);
-  double busy = std::max(perSlot * steps * v.step, loads);
-  double elements = double(v.blockA) * v.blockB;
+  double steps =
+      double(llvm::divideCeil(p.steps, splits)) * (p.run == 1 ? std::max(0.5, double(p.tail) / 4) : 1.0);
+  double perSM = double(llvm::divideCeil(tiles, t.numSMs));
+  // From L2 to shared memory, terabytes per second.
+  constexpr double kLoads = 13, kWindowLoads = 12, kDram = 3.9;
+  double loads =
+      double(tiles) * steps * (v.blockA + v.blockB) * 128 / ((p.window ? kWindowLoads : kLoads) * 1e6);
+  double busy = std::max(perSM * steps * v.step, loads);
+  // What lies outside the result is left out: rows of a warp, blocks of 64 columns.
+  double elements = double(std::min<int64_t>(v.blockA, int64_t(llvm::alignTo(rowsA, 16)))) *
+                    double(std::min<int64_t>(v.blockB, int64_t(llvm::alignTo(rowsB, 64))));
   int instructions = p.epilogueInstructions + (p.staged ? 0 : 8);
-  double arithmetic = epilogueMicroseconds(perSlot * elements * double(v.slots(t)), instructions);
-  // Stores, and waiting for what is held: under the other warpgroup's main loop, but for the last tile.
-  double exposed =
-      elements / 16384 * (p.held ? 1.3 : 0.8) * (v.pingPong || v.blocksPerSM > 1 ? 1.0 : perSlot);
-  double latency = 2.5 + 0.6; // launch, first k-tiles
-  double time = p.before + std::max(latency + busy + arithmetic + exposed, 2.5 + p.bytes / 3.9e6);
+  double arithmetic = epilogueMicroseconds(perSM * elements * t.numSMs, instructions);
+  // Stores, and waiting for what is held: under another warpgroup's main loop, but for the last tile.
+  double exposed = elements / 16384 * (p.held ? 1.3 : 0.8) * (v.pingPong || v.blocksPerSM > 1 ? 1.0 : perSM);
+  constexpr double kLatency = 3.1; // launch, first k-tiles
+  double kernel = kLatency + busy + arithmetic + exposed, dram = 2.5 + p.bytes / (kDram * 1e6);
+  // The two overlap but for a part.
+  double time = p.before + std::max(kernel, dram) + 0.15 * std::min(kernel, dram);
   if (splits > 1) {
     double partial = 2.0 * splits * double(p.rows) * p.cols * p.batch * 4;
     time += 2.5 + partial / (t.memoryGBps * 1.2e3);
