@@ -40,7 +40,7 @@ static bool isLegal(const TileVariant &v, const TileProblem &p, const Target &t)
   int bytes = p.math == TileMath::Simt ? sumBytes(p.dtype) : int(bitWidth(p.dtype) / 8);
   if (v.sharedBytes(bytes) > t.maxSharedPerBlock)
     return false;
-  if (v.math != TileMath::Simt && mmaRegisters(v, p) > std::min(250, 65536 / v.threads()))
+  if (v.math != TileMath::Simt && mmaRegisters(v, p) > std::min(244, 65536 / v.threads()))
     return false;
   if (p.math == TileMath::MmaTf32 && ((p.rowLinesA && v.blockM < 32) || (p.rowLinesB && v.blockN < 32)))
     return false;
