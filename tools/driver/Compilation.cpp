@@ -208,6 +208,10 @@ Status Compilation::compileCubins(const std::vector<Plan *> &plans) {
       if (!compiled[i])
         return Status(StatusCode::Internal, "kernel '" + units[i].name + "' does not compile for " +
                                                 archs[i] + ": " + compiled[i].status().message());
+      for (const KernelResources &kernel : compiled[i]->kernels)
+        if (int bytes = kernel.spillStoreBytes + kernel.spillLoadBytes; bytes > 0 && options.remark)
+          options.remark("kernel '" + units[i].name + "' spills registers on " + archs[i] + ": " +
+                         std::to_string(bytes) + " bytes");
       cubins[{units[i].text, archs[i]}] = SharedBytes(std::move(compiled[i]->cubin));
       if (options.keepPtx)
         result.ptx.push_back(std::move(compiled[i]->ptx));
