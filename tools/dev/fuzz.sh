@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Both fuzzers, the importer's and the plan loader's, for some seconds each; builds them into build/fuzz. Corpora stay in
+# Both fuzzers, the importer's and the plan loader's, at once for some seconds; builds them into build/fuzz. Corpora stay in
 # build/fuzz/corpus and start from the models of the onnx package and from plans that the main build makes of them.
 #   fuzz.sh [SECONDS]     60
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -30,16 +30,24 @@ if [ -x "$build/bin/gpuc" ]; then
   done
 fi
 
-failed=0
-for name in ImporterFuzz PlanLoaderFuzz; do
-  say "$name for $seconds s"
-  mkdir -p "$folder/findings"
-  if ! "$folder/bin/$name" -max_total_time="$seconds" -rss_limit_mb=4096 -timeout=30 -print_final_stats=1 \
+fuzz() { # name
+  local name=$1
+  if "$folder/bin/$name" -max_total_time="$seconds" -rss_limit_mb=4096 -timeout=30 -print_final_stats=1 \
     -artifact_prefix="$folder/findings/$name-" "$folder/corpus/$name" >"$folder/$name.log" 2>&1; then
-    grep -nE 'ERROR|SUMMARY|runtime error|Test unit written' "$folder/$name.log" | head -n 20 >&2 || tail -n 20 "$folder/$name.log" >&2
-    echo "full log: $folder/$name.log" >&2
-    failed=1
+    echo "ran $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/$name.log") units"
+  else
+    grep -nE 'ERROR|SUMMARY|runtime error|Test unit written' "$folder/$name.log" | head -n 20 || tail -n 20 "$folder/$name.log"
+    echo "FAIL $name: full log $folder/$name.log"
+    return 1
   fi
-  grep -E '^stat::(number_of_executed_units|average_exec_per_sec)' "$folder/$name.log" || true
+}
+
+say "fuzzing for $seconds s"
+mkdir -p "$folder/findings"
+failed=0 jobs=()
+for name in ImporterFuzz PlanLoaderFuzz; do
+  fuzz "$name" &
+  jobs+=($!)
 done
+for job in "${jobs[@]}"; do wait "$job" || failed=1; done
 exit $failed

@@ -216,23 +216,21 @@ class Tests:
         return self.counted(*self.python("test/e2e/run_hostile.py", *words, "--count", "100" if self.everything else "15"))
 
     def fuzz(self) -> Result:
-        """Both fuzzers for a short time, when tools/dev/fuzz.sh has built them."""
-        built = [path for path in (self.build / "fuzz/bin/ImporterFuzz", self.build / "fuzz/bin/PlanLoaderFuzz") if path.exists()]
-        if not built:
-            return Result(skipped=2, note="not built: ./dev fuzz builds them")
-        result = Result(skipped=2 - len(built))
-        for program in built:
-            corpus = self.build / "fuzz/corpus" / program.name
-            corpus.mkdir(parents=True, exist_ok=True)
-            seconds = 60 if self.everything else 20
-            artifacts = f"-artifact_prefix={self.logs}/{program.name}-"
-            os.environ.setdefault("ASAN_OPTIONS", "detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0")
-            result.add(self.simple(program, f"-max_total_time={seconds}", "-rss_limit_mb=4096", "-timeout=30", artifacts, corpus))
-        return result
+        """The importer's and the plan loader's fuzzers, built with sanitizers, for a minute each."""
+        code, output = self.run(ROOT / "tools/dev/fuzz.sh", "600" if self.everything else "60", seconds=3600)
+        failed = re.findall(r"^FAIL (\S+)", output, re.M)
+        ran = re.findall(r"^ran (\S+)", output, re.M)
+        if code != 0 or len(ran) + len(failed) != 2:
+            self.show(output.strip().splitlines()[-15:])
+        return Result(len(ran), max(len(failed), int(code != 0), int(len(ran) < 2)))
+
+    def format(self) -> Result:
+        """Sources are formatted, licensed and without stray white space."""
+        return self.simple(ROOT / "tools/dev/format.sh", "check")
 
     def steps(self) -> list[tuple[str, Callable[[], Result]]]:
         return [(step.__name__.replace("_", "-"), step) for step in (
-            self.linkage, self.unit, self.lit, self.docs, self.fetch, self.demo, self.determinism, self.conformance_reference,
+            self.linkage, self.format, self.unit, self.lit, self.docs, self.fetch, self.demo, self.determinism, self.conformance_reference,
             self.models_reference, self.hostile, self.models_sim_fp32, self.models_sim_fp16, self.targets, self.conformance_sim, self.fuzz)]
 
     def execute(self, name: str, step: Callable[[], Result]) -> tuple[Result, float]:
