@@ -15,5 +15,6 @@ const KernelFamily &reductionFamily();
 const KernelFamily &scanFamily();
 const KernelFamily &scatterFamily();
 const KernelFamily &sortFamily();
+const KernelFamily &squeeze_exciteFamily();
 
 } // namespace gpuc

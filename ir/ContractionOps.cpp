@@ -93,6 +93,54 @@ LogicalResult MaxPoolOp::verify() {
   return success();
 }
 
+LogicalResult SqueezeExciteOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  return inferOne(
+      context, location, adaptor.getOperands(), types, [&] { return elementTypeOf(adaptor.getX()); },
+      [&]() -> Result<Shape> {
+        ArrayRef<int64_t> shape = shapeOf(adaptor.getX()), w1 = shapeOf(adaptor.getW1());
+        if (shape.size() < 3)
+          return invalidArgument("squeeze_excite_c1: x must have rank at least 3, got " +
+                                 std::to_string(shape.size()));
+        int64_t channels = shape[1], hidden = w1.empty() ? 0 : w1[0];
+        std::pair<const char *, std::pair<Value, Shape>> expected[] = {
+            {"w1", {adaptor.getW1(), {hidden, channels}}},
+            {"b1", {adaptor.getB1(), {hidden}}},
+            {"w2", {adaptor.getW2(), {channels, hidden}}},
+            {"b2", {adaptor.getB2(), {channels}}}};
+        for (auto &[name, want] : expected) {
+          GPUC_RETURN_IF_ERROR(sameElement("squeeze_excite_c2", "x", adaptor.getX(), name, want.first));
+          if (shapeOf(want.first) != ArrayRef<int64_t>(want.second))
+            return invalidArgument(std::string("squeeze_excite_c2: ") + name + " must have shape " +
+                                   toString(want.second) + ", got " + toString(shapeOf(want.first).vec()));
+        }
+        return shape.vec();
+      });
+}
+
+LogicalResult SqueezeExciteOp::verify() {
+  switch (UnaryKind(getAct())) {
+  case UnaryKind::Relu:
+  case UnaryKind::Silu:
+  case UnaryKind::HardSwish:
+  case UnaryKind::Gelu:
+  case UnaryKind::Tanh:
+    break;
+  default:
+    return emitError("squeeze_excite_c3: act must be relu, silu, hard_swish, gelu or tanh, got ")
+           << name(UnaryKind(getAct()));
+  }
+  switch (UnaryKind(getGate())) {
+  case UnaryKind::Sigmoid:
+  case UnaryKind::HardSigmoid:
+  case UnaryKind::Tanh:
+    return success();
+  default:
+    return emitError("squeeze_excite_c3: gate must be sigmoid, hard_sigmoid or tanh, got ")
+           << name(UnaryKind(getGate()));
+  }
+}
+
 LogicalResult AvgPoolOp::verify() {
   if (!isa<FloatType>(elementTypeOf(getX())))
     return emitError() << "avg_pool_c1: expected floats, got " << elementTypeOf(getX());

@@ -138,6 +138,15 @@ struct Evaluator {
     params.zeroMaskedRows = op.getZeroMasked();
     return reference::attention(in[0], in[1], in[2], optional(op.getBias(), 3), params);
   }
+  Result<HostTensor> run(SqueezeExciteOp op) {
+    return reference::squeezeExcite(
+        in[0], in[1], in[2], in[3], in[4],
+        [act = UnaryKind(op.getAct())](const HostTensor &v) { return reference::unary(act, v); },
+        [&](const HostTensor &v) {
+          return reference::unary(op.getGate(), v, op.getAlpha().convertToDouble(),
+                                  op.getBeta().convertToDouble());
+        });
+  }
   Result<HostTensor> run(ConvOp op) {
     reference::ConvParams params;
     params.strides = op.getStrides().vec();
@@ -285,7 +294,7 @@ static Result<Tensors> dispatch(Operation *op, ArrayRef<HostTensor> operands) {
       .Case<UnaryOp, BinaryOp, SelectOp, CastOp, TransposeOp, ReshapeOp, ExpandOp, SliceOp, ConcatOp, PadOp,
             TileOp, TriluOp, ResizeOp, GatherOp, GatherElementsOp, GatherNdOp, ScatterNdOp, ScatterElementsOp,
             ReduceOp, ArgReduceOp, CumSumOp, SoftmaxOp, LayerNormOp, RmsNormOp, RowMomentsOp, GroupNormOp,
-            LrnOp, MatmulOp, AttentionOp, ConvOp, ConvTransposeOp, AvgPoolOp>(
+            LrnOp, MatmulOp, AttentionOp, SqueezeExciteOp, ConvOp, ConvTransposeOp, AvgPoolOp>(
           [&](auto concrete) -> Result<Tensors> {
             Result<HostTensor> y = evaluator.run(concrete);
             if (!y.ok())

@@ -8,9 +8,9 @@ using namespace mlir;
 namespace gpuc {
 
 bool isRootOp(Operation *op) {
-  return isa<MatmulOp, AttentionOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, ReduceOp, ArgReduceOp,
-             CumSumOp, TopKOp, SoftmaxOp, LayerNormOp, RmsNormOp, GroupNormOp, LrnOp, ScatterNdOp,
-             ScatterElementsOp>(op);
+  return isa<MatmulOp, AttentionOp, SqueezeExciteOp, ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, ReduceOp,
+             ArgReduceOp, CumSumOp, TopKOp, SoftmaxOp, LayerNormOp, RmsNormOp, GroupNormOp, LrnOp,
+             ScatterNdOp, ScatterElementsOp>(op);
 }
 
 bool isPointwiseOp(Operation *op) { return isa<UnaryOp, BinaryOp, SelectOp, CastOp>(op); }

@@ -38,7 +38,10 @@ bool sameLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> a, llvm::
   return true;
 }
 
-bool isWindowOp(Operation *op) { return isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp>(op); }
+/// Ops on images that compute channels-last data at least as fast as row-major data.
+bool isWindowOp(Operation *op) {
+  return isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, SqueezeExciteOp>(op);
+}
 
 /// The value outside the kernel behind a region value, through views; null when it is computed inside.
 Value outsideBase(KernelOp kernel, Value inside) {

@@ -63,8 +63,12 @@ class RootUnit {
 public:
   /// `include` is the family's template, "scan/scan.cuh".
   RootUnit(KernelOp kernel, llvm::StringRef family, llvm::StringRef variant, llvm::StringRef include)
-      : text(unitBanner(kernel, family, variant) + "#include \"" + include.str() +
-             "\"\n#include \"pointwise/access.cuh\"\n\nnamespace gpuc {\n") {}
+      : head(unitBanner(kernel, family, variant)) {
+    this->include(include);
+    this->include("pointwise/access.cuh");
+  }
+  /// Adds an include.
+  void include(llvm::StringRef path) { head += "#include \"" + path.str() + "\"\n"; }
 
   /// Adds a functor's definition, parameters and arguments.
   void add(const EmittedFunctor &functor) {
@@ -85,14 +89,15 @@ public:
   /// Adds definitions at namespace scope.
   void define(const std::string &definitions) { text += definitions; }
 
-  /// Adds the entry, whose statements are `body`, and gives the launch.
-  EmittedKernel finish(const std::string &body, int64_t blocks, int64_t threads, int64_t sharedBytes) {
-    EntryText entry;
+  /// Adds the entry, whose statements are `body`, and gives the launch. `entry` holds what else the entry
+  /// has.
+  EmittedKernel finish(const std::string &body, int64_t blocks, int64_t threads, int64_t sharedBytes,
+                       EntryText entry = {}) {
     entry.threads = unsigned(threads);
     entry.parameters = joinNonEmpty(parameters);
     entry.body = body;
     EmittedKernel kernel;
-    kernel.text = text + "\n" + entryText(entry) + "} // namespace gpuc\n";
+    kernel.text = head + "\nnamespace gpuc {\n" + text + "\n" + entryText(entry) + "} // namespace gpuc\n";
     kernel.grid.x = uint32_t(blocks);
     kernel.block.x = uint32_t(threads);
     kernel.sharedBytes = uint32_t(sharedBytes);
@@ -101,7 +106,7 @@ public:
   }
 
 private:
-  std::string text;
+  std::string head, text; ///< banner and includes; definitions
   llvm::SmallVector<std::string> parameters;
   std::vector<EmittedArg> args;
 };

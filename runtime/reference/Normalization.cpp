@@ -198,4 +198,57 @@ Result<HostTensor> lrn(const HostTensor &x, int64_t size, double alpha, double b
   return rounded(result, x);
 }
 
+static HostTensor filled(const std::vector<double> &values, HostTensor tensor) {
+  fromDoubles(values, tensor);
+  return tensor;
+}
+
+Result<HostTensor> squeezeExcite(const HostTensor &x, const HostTensor &w1, const HostTensor &b1,
+                                 const HostTensor &w2, const HostTensor &b2, const TensorFunction &act,
+                                 const TensorFunction &gate) {
+  GPUC_RETURN_IF_ERROR(checkFloat("squeeze_excite", x));
+  if (x.rank() < 3 || w1.rank() != 2 || w2.rank() != 2)
+    return invalidArgument("squeeze_excite: expected x (N, C, …) and two matrices");
+  const int64_t images = x.shape()[0], channels = x.shape()[1], hidden = w1.shape()[0];
+  const int64_t pixels = images * channels ? x.size() / (images * channels) : 0;
+  if (w1.shape() != Shape{hidden, channels} || w2.shape() != Shape{channels, hidden} ||
+      b1.shape() != Shape{hidden} || b2.shape() != Shape{channels})
+    return invalidArgument("squeeze_excite: the shapes of weights and biases do not fit");
+  const DType wide = x.dtype() == DType::F64 ? DType::F64 : DType::F32;
+  std::vector<double> values = toDoubles(x), m1 = toDoubles(w1), m2 = toDoubles(w2);
+  // rows = in (images, columns) times weights (rows, columns) transposed, plus bias
+  auto layer = [&](const std::vector<double> &in, const std::vector<double> &weights, const HostTensor &bias,
+                   int64_t rows, int64_t columns,
+                   const TensorFunction &function) -> Result<std::vector<double>> {
+    std::vector<double> offsets = toDoubles(bias), out(images * rows);
+    for (int64_t n = 0; n < images; ++n)
+      for (int64_t r = 0; r < rows; ++r) {
+        double sum = offsets[r];
+        for (int64_t c = 0; c < columns; ++c)
+          sum += weights[r * columns + c] * in[n * columns + c];
+        out[n * rows + r] = sum;
+      }
+    Result<HostTensor> applied = function(filled(out, HostTensor(wide, {images, rows})));
+    if (!applied.ok())
+      return applied.status();
+    return toDoubles(*applied);
+  };
+  std::vector<double> means(images * channels);
+  for (int64_t i = 0; i < images * channels; ++i) {
+    for (int64_t p = 0; p < pixels; ++p)
+      means[i] += values[i * pixels + p];
+    means[i] /= double(pixels);
+  }
+  auto h = layer(means, m1, b1, hidden, channels, act);
+  if (!h.ok())
+    return h.status();
+  auto g = layer(*h, m2, b2, channels, hidden, gate);
+  if (!g.ok())
+    return g.status();
+  for (int64_t i = 0; i < images * channels; ++i)
+    for (int64_t p = 0; p < pixels; ++p)
+      values[i * pixels + p] *= (*g)[i];
+  return filled(values, HostTensor(x.dtype(), x.shape()));
+}
+
 } // namespace gpuc::reference

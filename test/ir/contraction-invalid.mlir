@@ -365,3 +365,29 @@ func.func @f(%x: tensor<2x3x6xi8>) {
   %0 = gpuc.avg_pool %x {kernel = array<i64: 2>, strides = array<i64: 2>, low = array<i64: 0>, high = array<i64: 0>, dilations = array<i64: 1>} : tensor<2x3x6xi8> -> tensor<2x3x3xi8>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x8x3xf32>, %w1: tensor<4x7xf32>, %b1: tensor<4xf32>, %w2: tensor<8x4xf32>, %b2: tensor<8xf32>) {
+  // expected-error @+2 {{squeeze_excite_c2: w1 must have shape 4x8, got 4x7}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = gpuc.squeeze_excite relu %x, %w1, %b1, %w2, %b2 gate sigmoid : tensor<2x8x3xf32>, tensor<4x7xf32>, tensor<4xf32>, tensor<8x4xf32>, tensor<8xf32> -> tensor<2x8x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x8x3xf32>, %w1: tensor<4x8xf32>, %b1: tensor<4xf32>, %w2: tensor<8x4xf32>, %b2: tensor<8xf32>) {
+  // expected-error @+1 {{squeeze_excite_c3: gate must be sigmoid, hard_sigmoid or tanh, got relu}}
+  %0 = gpuc.squeeze_excite relu %x, %w1, %b1, %w2, %b2 gate relu : tensor<2x8x3xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<8x4xf32>, tensor<8xf32> -> tensor<2x8x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x8xf32>, %w1: tensor<4x8xf32>, %b1: tensor<4xf32>, %w2: tensor<8x4xf32>, %b2: tensor<8xf32>) {
+  // expected-error @+2 {{squeeze_excite_c1: x must have rank at least 3, got 2}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = gpuc.squeeze_excite relu %x, %w1, %b1, %w2, %b2 gate sigmoid : tensor<2x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<8x4xf32>, tensor<8xf32> -> tensor<2x8xf32>
+  return
+}

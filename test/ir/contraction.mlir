@@ -54,3 +54,10 @@ func.func @pools(%x: tensor<2x3x6xf32>, %y: tensor<1x1x5xf32>) {
     dilations = array<i64: 1>, countIncludePad = true} : tensor<1x1x5xf32> -> tensor<1x1x3xf32>
   return
 }
+
+// CHECK-LABEL: func.func @gates
+func.func @gates(%x: tensor<2x8x3x5xf16>, %w1: tensor<4x8xf16>, %b1: tensor<4xf16>, %w2: tensor<8x4xf16>, %b2: tensor<8xf16>) {
+  // CHECK: gpuc.squeeze_excite {{ *}}relu %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} gate {{ *}}hard_sigmoid {alpha = 2.000000e-01 : f64, beta = 5.000000e-01 : f64} : tensor<2x8x3x5xf16>, tensor<4x8xf16>, tensor<4xf16>, tensor<8x4xf16>, tensor<8xf16> -> tensor<2x8x3x5xf16>
+  %0 = gpuc.squeeze_excite relu %x, %w1, %b1, %w2, %b2 gate hard_sigmoid {alpha = 0.2, beta = 0.5} : tensor<2x8x3x5xf16>, tensor<4x8xf16>, tensor<4xf16>, tensor<8x4xf16>, tensor<8xf16> -> tensor<2x8x3x5xf16>
+  return
+}

@@ -41,6 +41,26 @@ def Gpuc_AttentionOp : Gpuc_InferredOp<"attention"> {
   let hasFolder = 1;
 }
 
+def Gpuc_SqueezeExciteOp : Gpuc_InferredOp<"squeeze_excite"> {
+  let summary = "scales every channel of an image by a gate that depends on the means of all channels";
+  let description = [{
+    y = x * g, g[n, c] = gate(sum over s of w2[c, s] h[n, s] + b2[c]), h[n, s] = act(sum over c of w1[s, c] m[n, c] + b1[s]), where
+    m is the mean of x over its spatial axes. x is [N, C, D…], w1 [S, C], b1 [S], w2 [C, S], b2 [C]. `alpha` and `beta` are those of the
+    gate (hard_sigmoid). Sums are taken in f32. (Hu et al., "Squeeze-and-Excitation Networks", 2018.)
+    squeeze_excite_c1: x has rank at least 3. squeeze_excite_c2: one element type; weights and biases have the shapes above.
+    squeeze_excite_c3: act is relu, silu, hard_swish, gelu or tanh, gate is sigmoid, hard_sigmoid or tanh.
+    ```mlir
+    %y = gpuc.squeeze_excite relu %x, %w1, %b1, %w2, %b2 gate sigmoid : tensor<2x8x3x5xf16>, tensor<4x8xf16>, tensor<4xf16>, tensor<8x4xf16>, tensor<8xf16> -> tensor<2x8x3x5xf16>
+    ```
+  }];
+  let arguments = (ins Gpuc_UnaryKindAttr:$act, Gpuc_FloatTensor:$x, Gpuc_FloatTensor:$w1, Gpuc_FloatTensor:$b1, Gpuc_FloatTensor:$w2,
+                       Gpuc_FloatTensor:$b2, Gpuc_UnaryKindAttr:$gate, DefaultValuedAttr<F64Attr, "0.0">:$alpha,
+                       DefaultValuedAttr<F64Attr, "0.0">:$beta);
+  let results = (outs Gpuc_FloatTensor:$y);
+  let assemblyFormat = "$act $x `,` $w1 `,` $b1 `,` $w2 `,` $b2 `gate` $gate attr-dict `:` type(operands) `->` type($y)";
+  let hasVerifier = 1;
+}
+
 def Gpuc_ConvOp : Gpuc_InferredOp<"conv"> {
   let summary = "convolution (ONNX Conv) of any number of spatial axes";
   let description = [{

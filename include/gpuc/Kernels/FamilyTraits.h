@@ -30,6 +30,7 @@ inline constexpr FamilyTraits kFamilyTraits[] = {
     {"normalization", "gpuc.lrn", false, true},
     {"pooling", "gpuc.max_pool", false, true},
     {"pooling", "gpuc.avg_pool", false, true},
+    {"squeeze_excite", "gpuc.squeeze_excite", false, true},
     {"scan", "gpuc.cumsum", true, true},
     {"sort", "gpuc.topk", true, false},
     {"scatter", "gpuc.scatter_nd", false, false},

@@ -52,6 +52,14 @@ def MergeProducts : Pass<"gpuc-merge-products", "::mlir::func::FuncOp"> {
     integers, matrices with batch axes, and merges that would add launches: a slice can't take in the activation that a product of its own can.
   }];
 }
+def RecognizeSqueezeExcite : Pass<"gpuc-recognize-squeeze-excite", "::mlir::func::FuncOp"> {
+  let summary = "finds squeeze-and-excitation blocks";
+  let description = [{
+    A product of x with gate(conv(act(conv(mean of x over its spatial axes)))), both convolutions 1x1 with constant weights,
+    becomes `squeeze_excite`. Refuses: another tensor in the mean than in the product, groups, strides or padding, a mean or an
+    inner value that something else reads, functions that the op does not have, more than 4096 hidden values.
+  }];
+}
 def SinkTransposes : Pass<"gpuc-sink-transposes", "::mlir::func::FuncOp"> {
   let summary = "transposes of leading axes move from before a product with one matrix to after it";
   let description = [{

@@ -14,6 +14,7 @@
 #include "gpuc/Support/OpKinds.h"
 #include "gpuc/Support/Status.h"
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -155,6 +156,14 @@ Result<HostTensor> groupNorm(const HostTensor &x, const HostTensor *scale, const
                              int64_t groups, double epsilon);
 /// x: (N, C, …); x / (bias + alpha/size * sum of squares of `size` channels around)^beta. ONNX: LRN.
 Result<HostTensor> lrn(const HostTensor &x, int64_t size, double alpha, double beta, double bias);
+
+/// x: (N, C, …) times a gate per image and channel: gate(w2 act(w1 mean + b1) + b2), mean over the spatial
+/// axes in x's type; w1: (S, C), b1: (S), w2: (C, S), b2: (C). Intermediate values are kept in f32 (f64 for
+/// f64).
+using TensorFunction = std::function<Result<HostTensor>(const HostTensor &)>;
+Result<HostTensor> squeezeExcite(const HostTensor &x, const HostTensor &w1, const HostTensor &b1,
+                                 const HostTensor &w2, const HostTensor &b2, const TensorFunction &act,
+                                 const TensorFunction &gate);
 
 //===--- Contraction.cpp ---===//
 

@@ -122,7 +122,7 @@ static void issue(BulkCopy copy) {
     Thread &me = *currentThread();
     if (copy.to.block == &block)
       checkCopyBegin(copy.to.offset, copy.bytes, me, copy.pc);
-    copy.stamp = accessStamp(block, me);
+    copy.stamp = copy.to.block == &block ? accessStamp(block, me) : 0; // clocks are those of one block
     if (copy.barrier.block == &block)
       releaseClock(block, block.mbarrierClocks[copy.barrier.offset], me);
   }
@@ -231,8 +231,7 @@ bool performOldestCopy(Cluster &cluster) {
   }
   self.blamed = nullptr;
   if (self.launch->full)
-    checkCopyEndAt(*copy.to.block, copy.to.offset, copy.bytes,
-                   copy.to.block == copy.barrier.block ? copy.stamp : 0);
+    checkCopyEndAt(*copy.to.block, copy.to.offset, copy.bytes, copy.stamp);
   Mbarrier b = load(copy.barrier);
   if (!b.valid)
     fail(copy.pc, "the mbarrier of a copy in flight, at byte %u of shared memory, was overwritten",
