@@ -94,7 +94,7 @@ EmittedKernel emitSpaceToDepth(KernelOp kernel, const ConvAnalysis &c, const Spa
              blocksText(c, s, element, false) +
              unitEntry(std::to_string(kThreads), {"const " + element + " *x", element + " *blocks"}) +
              "  arch::griddepWait();\n  arch::griddepLaunch();\n" +
-             llvm::formatv("  writeBlock<Blocks>({0}, blocks, i64(blockIdx.x) * blockDim.x + threadIdx.x);\n",
+             llvm::formatv("  writeBlock<Blocks>({0}, blocks, blockIdx.x * blockDim.x + threadIdx.x);\n",
                            shifted("x", c.x))
                  .str() +
              unitEnd();

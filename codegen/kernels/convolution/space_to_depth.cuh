@@ -19,24 +19,37 @@ constexpr i32 kBlockChannels = 16;
 
 /// Writes one block. `item` counts (image, y, x).
 template <typename Blocks>
-GPUC_DEVICE void writeBlock(const typename Blocks::T *x, typename Blocks::T *blocks, i64 item) {
+GPUC_DEVICE void writeBlock(const typename Blocks::T *x, typename Blocks::T *blocks, u32 item) {
   using T = typename Blocks::T;
-  if (item >= i64(Blocks::kImages) * Blocks::kBlocksY * Blocks::kBlocksX)
+  constexpr u32 kItems = u32(Blocks::kImages) * Blocks::kBlocksY * Blocks::kBlocksX;
+  if (item >= kItems)
     return;
-  i32 column = i32(item % Blocks::kBlocksX);
-  i64 line = item / Blocks::kBlocksX;
-  i32 row = i32(line % Blocks::kBlocksY), image = i32(line / Blocks::kBlocksY);
+  u32 column = item % Blocks::kBlocksX, line = item / Blocks::kBlocksX;
+  u32 row = line % Blocks::kBlocksY, image = line / Blocks::kBlocksY;
+  const T *from = x + image * i64(Blocks::kImageStride);
+  // Positions outside are read from the edge, so that all loads are in flight together.
+  i64 atX[2], atY[2];
+  bool insideX[2], insideY[2];
+#pragma unroll
+  for (int d = 0; d < 2; ++d) {
+    i32 px = Blocks::kFirstX + i32(column) * 2 + d, py = Blocks::kFirstY + i32(row) * 2 + d;
+    insideX[d] = u32(px) < u32(Blocks::kWidth);
+    insideY[d] = u32(py) < u32(Blocks::kHeight);
+    atX[d] = (insideX[d] ? px : 0) * i64(Blocks::kStepX);
+    atY[d] = (insideY[d] ? py : 0) * i64(Blocks::kStepY);
+  }
   Vec<T, kBlockChannels> block;
 #pragma unroll
   for (int i = 0; i < kBlockChannels; ++i) {
-    int c = i % 4, dx = i / 4 % 2, dy = i / 8;
-    i32 px = Blocks::kFirstX + column * 2 + dx, py = Blocks::kFirstY + row * 2 + dy;
-    bool inside = c < Blocks::kChannels && u32(px) < u32(Blocks::kWidth) && u32(py) < u32(Blocks::kHeight);
-    block[i] = inside ? x[image * i64(Blocks::kImageStride) + c * i64(Blocks::kChannelStride) +
-                          py * i64(Blocks::kStepY) + px * i64(Blocks::kStepX)]
-                      : T{};
+    int c = i % 4;
+    block[i] =
+        c < Blocks::kChannels ? from[c * i64(Blocks::kChannelStride) + atY[i / 8] + atX[i / 4 % 2]] : T{};
   }
-  stVec(blocks + item * kBlockChannels, block);
+#pragma unroll
+  for (int i = 0; i < kBlockChannels; ++i)
+    if (!insideX[i / 4 % 2] || !insideY[i / 8])
+      block[i] = T{};
+  stVec(blocks + i64(item) * kBlockChannels, block);
 }
 
 /// Writes one element of the filters, (output, tapY, tapX, channel of the block).
