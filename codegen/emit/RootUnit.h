@@ -86,6 +86,11 @@ public:
     arg.bytes = bytes;
     args.push_back(arg);
   }
+  /// Adds a tensor map over an operand, `name` in the body.
+  void addMap(const std::string &name, unsigned operand, const TensorMapLayout &map) {
+    add("const __grid_constant__ arch::TensorMap " + name, EmittedArg::Kind::Operand, operand);
+    args.back().map = map;
+  }
   /// Adds definitions at namespace scope.
   void define(const std::string &definitions) { text += definitions; }
 

@@ -66,6 +66,7 @@ std::string joinNonEmpty(ArrayRef<std::string> parts) {
 
 std::string entryText(const EntryText &entry) {
   std::string s = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(entry.threads) +
+                  (entry.minBlocks ? ", " + std::to_string(entry.minBlocks) : std::string()) +
                   ")\nGPUC_ENTRY(" + entry.parameters + ") {\n";
   s += indentLines(entry.beforeWait, 2) + "  arch::griddepWait();\n  arch::griddepLaunch();\n" +
        indentLines(entry.body, 2);

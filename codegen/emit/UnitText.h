@@ -22,6 +22,9 @@ std::string joinNonEmpty(llvm::ArrayRef<std::string> parts);
 
 struct EntryText {
   unsigned threads = 128;
+  /// Blocks per multiprocessor that registers must suffice for. 0: the compiler's choice, which may spill a
+  /// few to fit another block.
+  unsigned minBlocks = 0;
   std::string parameters; ///< of the entry
   std::string beforeWait; ///< statements that touch no activation
   std::string body;       ///< statements after griddepWait and griddepLaunch

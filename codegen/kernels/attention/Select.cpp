@@ -19,6 +19,7 @@ FailureOr<Operand> viewOf(KernelOp kernel, Value value, StringRef name) {
   Operand operand;
   operand.index = argument.getArgNumber();
   operand.offset = view->offset;
+  operand.alignment = argumentAccess(kernel, argument, "").alignment;
   auto shape = shapeOf(value);
   for (size_t i = 0; i < shape.size(); ++i)
     operand.strides[4 - shape.size() + i] = shape[i] == 1 ? 0 : view->strides[i];
@@ -26,9 +27,8 @@ FailureOr<Operand> viewOf(KernelOp kernel, Value value, StringRef name) {
 }
 
 /// The widest copies along the depth that alignment allows: elements.
-void chooseAccess(KernelOp kernel, Operand &operand, int64_t depth, int64_t bytes) {
-  BlockArgument argument = kernel.getBody().getArgument(operand.index);
-  int64_t alignment = argumentAccess(kernel, argument, "").alignment;
+void chooseAccess(Operand &operand, int64_t depth, int64_t bytes) {
+  int64_t alignment = operand.alignment;
   if (depth > 1 && operand.strides[3] != 1)
     return;
   for (int64_t access = 16 / bytes; access > 1 && access * bytes >= 4; access /= 2) {
@@ -72,39 +72,63 @@ FailureOr<Problem> analyze(KernelOp kernel) {
     return kernel.emitError("attention extents must stay below 2^30, got ")
            << p.batch << " x " << p.heads << " x " << p.queries << " x " << p.keys;
   int64_t bytes = bitWidth(p.dtype) / 8;
-  chooseAccess(kernel, p.q, p.depth, bytes);
-  chooseAccess(kernel, p.k, p.depth, bytes);
-  chooseAccess(kernel, p.v, p.columns, bytes);
+  chooseAccess(p.q, p.depth, bytes);
+  chooseAccess(p.k, p.depth, bytes);
+  chooseAccess(p.v, p.columns, bytes);
   p.lanes = maxLanes(kernel, p.op.getY(), 3);
   return p;
 }
 
-LogicalResult select(KernelOp kernel, const Target &target) {
-  auto p = analyze(kernel);
-  if (failed(p))
-    return failure();
+namespace {
+
+DictionaryAttr configOf(KernelOp kernel, StringRef variant, ArrayRef<std::pair<StringRef, int64_t>> numbers) {
+  Builder b(kernel.getContext());
+  NamedAttrList list;
+  list.append("variant", b.getStringAttr(variant));
+  for (auto [name, value] : numbers)
+    list.append(name, b.getI64IntegerAttr(value));
+  return list.getDictionary(kernel.getContext());
+}
+
+DictionaryAttr configOf(KernelOp kernel, const WarpgroupTile &tile) {
+  return configOf(kernel, kWarpgroupVariant,
+                  {{"groups", tile.groups},
+                   {"keys", tile.blockN},
+                   {"stages", tile.stages},
+                   {"producer", tile.producer},
+                   {"persistent", tile.persistent}});
+}
+
+/// Tiles of the other instructions; null when none takes the problem.
+DictionaryAttr chooseTile(KernelOp kernel, const Problem &p, const Target &target) {
   constexpr int64_t kMaxWidth = 256; // accumulators of wider rows do not fit the registers
-  bool half = p->dtype == DType::F16 || p->dtype == DType::BF16;
-  bool mma = (half || (p->dtype == DType::F32 && p->op.getTf32())) && paddedTo16(p->depth) <= kMaxWidth &&
-             paddedTo16(p->columns) <= kMaxWidth;
-  bool isDouble = p->dtype == DType::F64;
-  int64_t rows = p->rows(), heads = p->batch * p->keyHeads;
+  bool half = p.dtype == DType::F16 || p.dtype == DType::BF16;
+  bool mma = (half || (p.dtype == DType::F32 && AttentionOp(p.op).getTf32())) &&
+             paddedTo16(p.depth) <= kMaxWidth && paddedTo16(p.columns) <= kMaxWidth;
+  bool isDouble = p.dtype == DType::F64;
+  int64_t rows = p.rows(), heads = p.batch * p.keyHeads;
   for (const Variant &v : variants()) {
     if (v.mma != mma)
       continue;
+    int64_t blocks = ceilDiv(rows, v.blockM) * heads;
     if (mma) {
-      if (mmaSharedBytes(*p, v) > target.maxSharedPerBlock)
+      if (mmaSharedBytes(p, v) > target.maxSharedPerBlock)
         continue;
       // Rows past the end are wasted work: no larger block than needed, and the largest only when it still
       // fills the GPU.
       if (v.blockM > 16 && rows <= v.blockM / 2)
         continue;
       // Wide accumulators leave registers for few scores.
-      if (v.blockN > 32 && paddedTo16(p->columns) > (half ? 128 : 64))
+      if (v.blockN / v.warpsN > 32 && paddedTo16(p.columns) > (half ? 128 : 64))
         continue;
-      if (v.blockM == 128 && (paddedTo16(p->columns) > 128 || ceilDiv(rows, 128) * heads < 2 * target.numSMs))
+      if (v.blockM == 128 && (paddedTo16(p.columns) > 128 || blocks < 2 * target.numSMs))
         continue;
-      if (v.blockN > 16 && p->keys <= v.blockN / 2 && v.blockM == 16)
+      if (v.blockN > 16 && p.keys <= v.blockN / 2 && v.blockM == 16)
+        continue;
+      // Several warps per tile of keys make one block faster, not the GPU.
+      if (v.warpsN > 1 && (!half || blocks > 2 * target.numSMs || p.keys <= v.blockN / 2))
+        continue;
+      if (v.warpsN > 1 && v.blockN > 64 && (p.keys > v.blockN || blocks > target.numSMs))
         continue;
     } else {
       if (isDouble != (v.blockN == 32))
@@ -112,15 +136,55 @@ LogicalResult select(KernelOp kernel, const Target &target) {
       if (v.blockM > 16 && rows <= 16)
         continue;
     }
-    // Few blocks and many keys: slices of at least 256 keys, until every multiprocessor has two blocks.
-    int64_t blocks = ceilDiv(rows, v.blockM) * heads, splits = 1;
-    if (blocks > 0 && blocks < target.numSMs)
-      splits = std::max<int64_t>(1, std::min(p->keys / 256, ceilDiv(2 * target.numSMs, blocks)));
-    setConfig(kernel, v.name, {{"splits", splits}});
-    return success();
+    // Few blocks and many keys: slices of at least 256 keys, until every multiprocessor has a block of
+    // several warps or two of one.
+    int64_t splits = 1;
+    if (blocks > 0 && blocks < target.numSMs) {
+      splits =
+          v.warpsN > 1 ? std::max<int64_t>(2, target.numSMs / blocks) : ceilDiv(2 * target.numSMs, blocks);
+      splits = std::max<int64_t>(1, std::min(p.keys / 256, splits));
+    }
+    return configOf(kernel, v.name, {{"splits", splits}});
   }
-  return kernel.emitError("no attention variant takes ")
-         << p->rows() << " rows, " << p->keys << " keys, depths " << p->depth << " and " << p->columns;
+  return nullptr;
+}
+
+/// Few queries are better served by tiles of 16 rows whose heads are packed together and whose keys are
+/// split.
+bool hasFewQueries(const Problem &p, const Target &target) {
+  int64_t rows16 = ceilDiv(p.rows(), 16) * p.batch * p.keyHeads,
+          rows64 = ceilDiv(p.queries, 64) * p.batch * p.heads;
+  return p.rows() <= 16 || (p.keys <= 128 && rows16 < target.numSMs * 3 / 4) ||
+         (p.keys >= 512 && rows64 < target.numSMs / 4);
+}
+
+} // namespace
+
+LogicalResult select(KernelOp kernel, const Target &target) {
+  auto all = candidates(kernel, target, 1);
+  if (failed(all))
+    return failure();
+  if (all->empty())
+    return kernel.emitError("no attention variant takes a problem of this size");
+  kernel.setConfigAttr(all->front());
+  return success();
+}
+
+FailureOr<std::vector<DictionaryAttr>> candidates(KernelOp kernel, const Target &target, size_t limit) {
+  auto p = analyze(kernel);
+  if (failed(p))
+    return failure();
+  std::vector<DictionaryAttr> configs;
+  // Programs of sm_90a also run on the simulator, which does not execute wgmma yet.
+  constexpr bool kSimulated = false;
+  if (kSimulated && !p->isEmpty() && takesWarpgroups(*p, target))
+    for (const RankedTile &ranked : rankWarpgroupTiles(*p, target, limit))
+      configs.push_back(configOf(kernel, ranked.tile));
+  if (DictionaryAttr other = chooseTile(kernel, *p, target))
+    configs.insert(configs.empty() || hasFewQueries(*p, target) ? configs.begin() : configs.end(), other);
+  if (configs.size() > limit)
+    configs.resize(limit);
+  return configs;
 }
 
 } // namespace gpuc::attention

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The tiles of attention: rows of queries by keys, largest first.
+// The tiles of attention without warpgroup instructions: rows of queries by keys, in order of preference.
 #include "Attention.h"
 
 namespace gpuc::attention {
 
 static constexpr Variant kVariants[] = {
-    //  name            mma    blockM  blockN
-    {"mma128x64", true, 128, 64}, {"mma64x64", true, 64, 64},   {"mma64x32", true, 64, 32},
-    {"mma32x32", true, 32, 32},   {"mma16x64", true, 16, 64},   {"mma16x32", true, 16, 32},
-    {"mma16x16", true, 16, 16},   {"simt64x64", false, 64, 64}, {"simt32x32", false, 32, 32},
-    {"simt16x64", false, 16, 64}, {"simt16x32", false, 16, 32},
+    //  name            mma    blockM  blockN  warpsN
+    {"mma16x128w4", true, 16, 128, 4}, {"mma16x64w4", true, 16, 64, 4}, {"mma128x64", true, 128, 64},
+    {"mma64x64", true, 64, 64},        {"mma64x32", true, 64, 32},      {"mma32x32", true, 32, 32},
+    {"mma16x64", true, 16, 64},        {"mma16x32", true, 16, 32},      {"mma16x16", true, 16, 16},
+    {"simt64x64", false, 64, 64},      {"simt32x32", false, 32, 32},    {"simt16x64", false, 16, 64},
+    {"simt16x32", false, 16, 32},
 };
 
 llvm::ArrayRef<Variant> variants() { return kVariants; }
@@ -25,7 +26,7 @@ int64_t mmaSharedBytes(const Problem &p, const Variant &v) {
   int64_t bytes = p.dtype == DType::F32 ? 4 : 2, pad = p.dtype == DType::F32 ? 4 : 8;
   int64_t d = paddedTo16(p.depth) + pad, e = paddedTo16(p.columns) + pad;
   int64_t ring = (v.blockM * d + 2 * v.blockN * (d + e)) * bytes;
-  return std::max(ring, v.blockM * (paddedTo16(p.columns) + 4) * 4);
+  return std::max(ring, v.blockM / 16 * v.warpsN * (16 * ((paddedTo16(p.columns) + 4) * 4 + 8) + 4));
 }
 
 SimtShape simtShape(const Problem &p, const Variant &v) {

@@ -3,13 +3,14 @@
 // 16 rows of queries, keys and values pass through a double-buffered cp.async ring, softmax is online,
 // accumulation is in float.
 //
-// Config, beyond score.cuh: T, Acc = float, Fragments (below), kBlockM (16 per warp), kBlockN, kWidthD,
-// kWidthE (D and E rounded up to 16), kKeyHeads, kLanes (of the output), kSplits and kSplitTiles (slices of
-// the keys). Output: store(const float (&y)[kLanes], i32 b, i32 h, i32 s, i32 e).
+// Config, beyond score.cuh: T, Acc = float, Fragments (below), kBlockM (16 per warp), kBlockN, kWarpsN (warps
+// that share the keys of a tile and join their results at the end: few queries), kWidthD, kWidthE (D and E
+// rounded up to 16), kKeyHeads, kLanes (of the output), kSplits and kSplitTiles (slices of the keys). Output: store(const float (&y)[kLanes], i32 b, i32 h, i32 s, i32 e).
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/ldmatrix.cuh"
 #include "arch/mma_sm80.cuh"
+#include "attention/hidden_keys.cuh"
 #include "attention/split_keys.cuh"
 #include "attention/tile_load.cuh"
 
@@ -95,10 +96,15 @@ template <typename Config> struct FlashMmaShared {
     T k[2][Config::kBlockN * kStrideD]; // (STAGE, BLK_N, D)
     T v[2][Config::kBlockN * kStrideE]; // (STAGE, BLK_N, E)
   };
+  struct Slabs {
+    float out[Config::kBlockM / 16 * Config::kWarpsN]
+             [16 * kSlabStride]; // (WARP, 16, E): turns fragments into rows for the stores
+    OnlineSoftmax<float> states[Config::kBlockM / 16 * Config::kWarpsN][16]; // with kWarpsN > 1
+    u32 spoilt[Config::kBlockM / 16 * Config::kWarpsN]; // rows to compute again
+  };
   union {
     Ring ring;
-    float slab[Config::kBlockM / 16]
-              [16 * kSlabStride]; // (WARP, 16, E): turns fragments into rows for the stores
+    Slabs slabs;
   };
 };
 
@@ -108,10 +114,9 @@ GPUC_DEVICE void scoreTile(float (&scores)[kPairsN][1][2][4], const Row (&rows)[
 #pragma unroll
   for (int j = 0; j < kPairsN; ++j)
 #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      float &x = scores[j][0][i / 4][i % 4];
-      x = rows[i % 4 / 2].score(x, firstKey + j * 16 + i / 4 * 8 + i % 2, kWhole);
-    }
+    for (int i = 0; i < 8; i += 2)
+      rows[i % 4 / 2].scorePair(scores[j][0][i / 4][i % 4], scores[j][0][i / 4][i % 4 + 1],
+                                firstKey + j * 16 + i / 4 * 8, kWhole);
 }
 
 /// Attention of one block of query rows over one slice of the keys. `q`, `k`, `v` are the buffers' bases.
@@ -123,12 +128,14 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
   using F = typename Config::Fragments;
   using Mma = typename F::Mma;
   using Shared = FlashMmaShared<Config>;
-  constexpr int kThreads = Config::kBlockM * 2, kBlockN = Config::kBlockN;
-  constexpr int kPairsN = kBlockN / 16, kPairsE = Config::kWidthE / 16;
-  constexpr int kStepsD = Config::kWidthD / F::kStep, kStepsN = kBlockN / F::kStep;
+  constexpr int kBlockN = Config::kBlockN, kWarpsN = Config::kWarpsN, kWarpN = kBlockN / kWarpsN;
+  constexpr int kThreads = Config::kBlockM * 2 * kWarpsN;
+  constexpr int kPairsN = kWarpN / 16, kPairsE = Config::kWidthE / 16;
+  constexpr int kStepsD = Config::kWidthD / F::kStep, kStepsN = kWarpN / F::kStep;
   constexpr int kStrideD = Shared::kStrideD, kStrideE = Shared::kStrideE;
   constexpr i32 kRows = Config::kQueries * Config::kRepeat;
-  int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  int warp = int(threadIdx.x) / 32 / kWarpsN, lane = int(threadIdx.x) % 32;
+  int warpN = int(threadIdx.x) / 32 % kWarpsN * kWarpN; // first key of the warp in a tile
 
   i32 keys = visibleKeys<Config>(at.first + Config::kBlockM);
   i32 firstTile = split * Config::kSplitTiles, tiles = (keys + kBlockN - 1) / kBlockN;
@@ -154,10 +161,11 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
                                                                          kRows);
     requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[0], baseK, firstTile * kBlockN,
                                                                  Config::kKeys);
+    arch::cpAsyncCommit();
     requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[0], baseV, firstTile * kBlockN,
                                                                  Config::kKeys);
+    arch::cpAsyncCommit();
   }
-  arch::cpAsyncCommit();
   constexpr bool kKeepQuery = kStepsD <= 8; // 32 registers
   constexpr int kUnrollD = kKeepQuery ? kStepsD : 2;
   u32 query[kKeepQuery ? kStepsD : 1][1][4];
@@ -169,11 +177,15 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
       i32 next = (tile + 1) * kBlockN;
       requestTile<K, kBlockN, Config::kWidthD, kStrideD, kThreads>(shared.ring.k[stage ^ 1], baseK, next,
                                                                    Config::kKeys);
+      arch::cpAsyncCommit();
       requestTile<V, kBlockN, Config::kWidthE, kStrideE, kThreads>(shared.ring.v[stage ^ 1], baseV, next,
                                                                    Config::kKeys);
+      arch::cpAsyncCommit();
+    } else {
+      arch::cpAsyncCommit();
+      arch::cpAsyncCommit();
     }
-    arch::cpAsyncCommit();
-    arch::cpAsyncWait<1>();
+    arch::cpAsyncWait<kWarpsN == 1 ? 2 : 3>(); // this tile, or its keys
     arch::syncThreads();
     if constexpr (kKeepQuery)
       if (tile == firstTile) {
@@ -188,7 +200,7 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
 #pragma unroll
       for (int i = 0; i < 8; ++i)
         scores[j][0][i / 4][i % 4] = 0;
-    const T *tileK = &shared.ring.k[stage][0];
+    const T *tileK = &shared.ring.k[stage][warpN * kStrideD];
 #pragma unroll kUnrollD
     for (int step = 0; step < kStepsD; ++step) {
       if constexpr (!kKeepQuery)
@@ -201,7 +213,7 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
       }
     }
 
-    i32 firstKey = tile * kBlockN + lane % 4 * 2;
+    i32 firstKey = tile * kBlockN + warpN + lane % 4 * 2;
     if ((tile + 1) * kBlockN <= wholeKeys)
       scoreTile<kPairsN, true>(scores, rows, firstKey);
     else
@@ -232,7 +244,11 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
       for (int i = 0; i < 8; ++i)
         out[j][0][i / 4][i % 4] *= factors[i % 4 / 2];
 
-    const T *tileV = &shared.ring.v[stage][0];
+    if constexpr (kWarpsN > 1) { // latency counts
+      arch::cpAsyncWait<2>();
+      arch::syncThreads();
+    }
+    const T *tileV = &shared.ring.v[stage][warpN * kStrideE];
 #pragma unroll
     for (int step = 0; step < kStepsN; ++step) {
       u32 a[1][4];
@@ -252,15 +268,26 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     softmax[half].sum = warpReduce<4>(softmax[half].sum, SumOp());
-    if constexpr (Config::kSplits > 1) {
+    if constexpr (Config::kSplits > 1 || kWarpsN > 1)
       scales[half] = 1;
+    else
+      scales[half] = OnlineSoftmax<float>::template finalScale<Config::kZeroMasked>(softmax[half].sum);
+    if constexpr (Config::kSplits > 1 && kWarpsN == 1)
       if (lane % 4 == 0)
         output.storeState(softmax[half], at, row + half * 8);
-    } else {
-      scales[half] = OnlineSoftmax<float>::template finalScale<Config::kZeroMasked>(softmax[half].sum);
-    }
   }
-  arch::syncThreads(); // the slab lies over the ring
+  arch::syncThreads(); // the slabs lie over the ring
+  int slab = int(threadIdx.x) / 32;
+  u32 spoilt = 0; // bits of the warp's rows
+  if constexpr (kHidesKeys<Config, Bias>)
+    spoilt = spoiltRows(reinterpret_cast<const float(&)[kPairsE * 8]>(out));
+  if constexpr (kWarpsN > 1)
+    if (lane % 4 == 0) {
+      shared.slabs.states[slab][lane / 4] = softmax[0];
+      shared.slabs.states[slab][lane / 4 + 8] = softmax[1];
+      if (lane == 0)
+        shared.slabs.spoilt[slab] = spoilt;
+    }
 #pragma unroll
   for (int j = 0; j < kPairsE; ++j)
 #pragma unroll
@@ -268,20 +295,103 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
 #pragma unroll
       for (int n = 0; n < 2; ++n) {
         const float (&o)[4] = out[j][0][n];
-        stVec(&shared.slab[warp][(lane / 4 + half * 8) * Shared::kSlabStride + j * 16 + n * 8 + lane % 4 * 2],
+        stVec(&shared.slabs
+                   .out[slab][(lane / 4 + half * 8) * Shared::kSlabStride + j * 16 + n * 8 + lane % 4 * 2],
               Vec<float, 2>{{o[half * 2] * scales[half], o[half * 2 + 1] * scales[half]}});
       }
-  arch::syncWarp();
   constexpr int kLanes = Config::kLanes, kLine = Config::kWidthE / kLanes;
-#pragma unroll 4
-  for (int item = lane; item < 16 * kLine; item += 32) {
-    int r = item / kLine, e = item % kLine * kLanes;
-    i32 at0 = at.first + warp * 16 + r;
-    if (at0 < kRows && e < V::kExtent) {
-      Vec<float, kLanes> y = ldVec<kLanes>(&shared.slab[warp][r * Shared::kSlabStride + e]);
-      output.store(y.elements, at.b, at.g * Config::kRepeat + at0 % Config::kRepeat, at0 / Config::kRepeat,
-                   e);
+  i32 firstKey = firstTile * kBlockN, endKey = keys < tiles * kBlockN ? keys : tiles * kBlockN;
+  auto storeAgain = [&](i32 r, const OnlineSoftmax<float> &state) {
+    float scale = 1;
+    if constexpr (Config::kSplits == 1)
+      scale = OnlineSoftmax<float>::template finalScale<Config::kZeroMasked>(state.sum);
+    storeVisible<Config, Q, K, V>(q, k, v, bias, output, at, at.g, r, firstKey, endKey,
+                                  state.largest == lowest<float>() ? 0.f : state.largest, scale);
+  };
+  if constexpr (kWarpsN > 1) {
+    arch::syncThreads();
+    auto total = [&](int first, int r) {
+      OnlineSoftmax<float> t;
+#pragma unroll
+      for (int i = 0; i < kWarpsN; ++i)
+        t.largest = LargestOp()(t.largest, shared.slabs.states[first + i][r].largest);
+      return t;
+    };
+    auto isSpoilt = [&](int first, int r) {
+      u32 bits = 0;
+      if constexpr (kHidesKeys<Config, Bias>)
+#pragma unroll
+        for (int i = 0; i < kWarpsN; ++i)
+          bits |= shared.slabs.spoilt[first + i];
+      return (bits >> r & 1u) != 0;
+    };
+#pragma unroll 2
+    for (int item = int(threadIdx.x); item < Config::kBlockM * kLine; item += kThreads) {
+      int r = item / kLine % 16, first = item / kLine / 16 * kWarpsN, e = item % kLine * kLanes;
+      i32 at0 = at.first + item / kLine;
+      if (at0 >= kRows || e >= V::kExtent)
+        continue;
+      OnlineSoftmax<float> state = total(first, r);
+      float shift = state.largest == lowest<float>() ? 0.f : state.largest, y[kLanes] = {};
+#pragma unroll
+      for (int i = 0; i < kWarpsN; ++i) {
+        OnlineSoftmax<float> part = shared.slabs.states[first + i][r];
+        float factor = exp2Of(part.largest - shift);
+        state.sum += part.sum * factor;
+        Vec<float, kLanes> x = ldVec<kLanes>(&shared.slabs.out[first + i][r * Shared::kSlabStride + e]);
+#pragma unroll
+        for (int l = 0; l < kLanes; ++l)
+          y[l] += x[l] * factor;
+      }
+      if constexpr (Config::kSplits > 1) {
+        if (e == 0)
+          output.storeState(state, at, at0);
+      } else {
+        float scale = OnlineSoftmax<float>::template finalScale<Config::kZeroMasked>(state.sum);
+#pragma unroll
+        for (int l = 0; l < kLanes; ++l)
+          y[l] *= scale;
+      }
+      if (!isSpoilt(first, r))
+        output.store(y, at.b, at.g * Config::kRepeat + at0 % Config::kRepeat, at0 / Config::kRepeat, e);
     }
+    if constexpr (kHidesKeys<Config, Bias>)
+#pragma unroll 1
+      for (int row = slab; row < Config::kBlockM; row += kThreads / 32) {
+        int r = row % 16, first = row / 16 * kWarpsN;
+        if (at.first + row < kRows && isSpoilt(first, r)) {
+          OnlineSoftmax<float> state = total(first, r);
+          float shift = state.largest == lowest<float>() ? 0.f : state.largest;
+          for (int i = 0; i < kWarpsN; ++i)
+            state.sum += shared.slabs.states[first + i][r].sum *
+                         exp2Of(shared.slabs.states[first + i][r].largest - shift);
+          storeAgain(at.first + row, state);
+        }
+      }
+  } else {
+    arch::syncWarp();
+    i32 firstRow = at.first + warp * 16;
+#pragma unroll 4
+    for (int item = lane; item < 16 * kLine; item += 32) {
+      int r = item / kLine, e = item % kLine * kLanes;
+      i32 at0 = firstRow + r;
+      if (at0 < kRows && e < V::kExtent && !(spoilt >> r & 1u)) {
+        Vec<float, kLanes> y = ldVec<kLanes>(&shared.slabs.out[slab][r * Shared::kSlabStride + e]);
+        output.store(y.elements, at.b, at.g * Config::kRepeat + at0 % Config::kRepeat, at0 / Config::kRepeat,
+                     e);
+      }
+    }
+    if constexpr (kHidesKeys<Config, Bias>)
+#pragma unroll 1
+      for (int r = 0; r < 16; ++r)
+        if ((spoilt >> r & 1u) && firstRow + r < kRows) {
+          OnlineSoftmax<float> state = softmax[0];
+          if (r >= 8)
+            state = softmax[1];
+          state.largest = arch::shflIdx(state.largest, u32(r % 8 * 4));
+          state.sum = arch::shflIdx(state.sum, u32(r % 8 * 4));
+          storeAgain(firstRow + r, state);
+        }
   }
 }
 

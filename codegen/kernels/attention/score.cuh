@@ -4,7 +4,7 @@
 //
 // Config: kScale, kSoftcap (double; 0: none), kQueries, kKeys, kRepeat (query heads per key head), kCausal,
 // kCausalOffset, kZeroMasked. Row r of a key head's queries is query r / kRepeat of head r % kRepeat. Bias:
-// kKind, row(b, h, s) (address of its row), at(row, t).
+// kKind, row(b, h, s) (address of its row), at(row, t), kPaired and then pairAt(row, t) (of keys t and t + 1).
 #pragma once
 #include "arch/approx.cuh"
 #include "arch/griddep.cuh"
@@ -64,14 +64,16 @@ template <typename Config> GPUC_DEVICE i32 commonKeys(i32 row) {
   }
 }
 
-/// One row of scores: which query it is and where its bias lies. Scores times kUnit are in units of log2(e):
-/// without a softcap and a bias they are the dot products themselves, and the factor becomes part of the
-/// exponent's multiply-add.
+/// One row of scores: which query it is and where its bias lies. Scores times kUnit are in units of log2(e): without
+/// a softcap and an added bias they are the dot products themselves, and the factor becomes part of the exponent's
+/// multiply-add.
 template <typename Config, typename Bias> struct ScoreRow {
   using Acc = typename Config::Acc;
   static constexpr double kLog2e = 1.44269504088896340736;
-  static constexpr bool kRaw = Bias::kKind == BiasKind::None && !(Config::kSoftcap > 0) && Config::kScale > 0;
-  static constexpr Acc kUnit = kRaw ? Acc(Config::kScale * kLog2e) : Acc(1);
+  static constexpr bool kRaw = Bias::kKind != BiasKind::Added && !(Config::kSoftcap > 0) && Config::kScale > 0;
+  static constexpr Acc kUnit = Acc((kRaw ? Config::kScale : 1.0) * kLog2e);
+  /// Nothing to do for keys that are all visible.
+  static constexpr bool kPlain = kRaw && Bias::kKind == BiasKind::None;
   const Bias &bias;
   decltype(Bias().row(0, 0, 0)) biasRow;
   i32 lastKey; ///< greatest visible key
@@ -85,29 +87,48 @@ template <typename Config, typename Bias> struct ScoreRow {
     if (Config::kCausal && s + Config::kCausalOffset < lastKey)
       lastKey = s + Config::kCausalOffset;
   }
+  /// The score of a visible key whose bias is `value`.
+  template <typename Value> GPUC_DEVICE static Acc biased(Acc dot, Value value) {
+    Acc x = dot;
+    if constexpr (Config::kSoftcap > 0)
+      x = Acc(Config::kSoftcap) * unary_tanh(dot * Acc(Config::kScale / Config::kSoftcap));
+    else if constexpr (!kRaw)
+      x = dot * Acc(Config::kScale);
+    if constexpr (Bias::kKind == BiasKind::Added) {
+      // The smallest finite number, which masks use, must not become -inf by the change of base.
+      constexpr Acc kFloor = kIsSame<Acc, float> ? Acc(-2.3e38) : Acc(-1.2e308);
+      Acc added = cast<Acc>(value);
+      if constexpr (!kIsHalf<Value>)
+        x += added < kFloor ? kFloor : added;
+      else
+        x += added;
+      return added == lowest<Acc>() ? added : x; // a hidden key stays hidden whatever its score
+    } else if constexpr (Bias::kKind == BiasKind::Mask) {
+      return value ? x : lowest<Acc>();
+    } else {
+      return x;
+    }
+  }
   /// The score of key t; `whole`: no row of the block hides a key of this tile.
   GPUC_DEVICE Acc score(Acc dot, i32 t, bool whole) const {
-    Acc x = dot;
-    if constexpr (Config::kSoftcap > 0) {
-      constexpr Acc kCap = Acc(Config::kSoftcap * kLog2e), kInner = Acc(Config::kScale / Config::kSoftcap);
-      x = kCap * unary_tanh(dot * kInner);
-    } else if constexpr (!kRaw) {
-      constexpr Acc kFactor = Acc(Config::kScale * kLog2e);
-      x = dot * kFactor;
-    }
     if (!whole && t > lastKey)
       return lowest<Acc>();
-    if constexpr (Bias::kKind == BiasKind::Added) {
-      Acc added = cast<Acc>(bias.at(biasRow, t));
-      if (added == lowest<Acc>())
-        return added; // a hidden key stays hidden whatever its score
-      // The smallest finite number, which masks use, must not become -inf by the change of base.
-      Acc scaled = added * Acc(kLog2e);
-      x += scaled == lowest<Acc>() ? Acc(-3e38) : scaled;
-    } else if constexpr (Bias::kKind == BiasKind::Mask) {
-      x = bias.at(biasRow, t) ? x : lowest<Acc>();
+    return biased(dot, bias.at(biasRow, t));
+  }
+  /// Dot products with keys t and t + 1 become scores; t is even.
+  GPUC_DEVICE void scorePair(Acc &x, Acc &y, i32 t, bool whole) const {
+    if constexpr (Bias::kPaired) {
+      if (!whole && t > lastKey) {
+        x = y = lowest<Acc>();
+      } else {
+        auto values = bias.pairAt(biasRow, t);
+        x = biased(x, values[0]);
+        y = !whole && t == lastKey ? lowest<Acc>() : biased(y, values[1]);
+      }
+    } else {
+      x = score(x, t, whole);
+      y = score(y, t + 1, whole);
     }
-    return x;
   }
 };
 

@@ -131,6 +131,37 @@ TEST_F(AttentionTest, MaskedRowsAndBlocks) {
             KernelTolerance::half(), {q, k, v, bias});
     }
 }
+TEST_F(AttentionTest, NanAndInfinityInValuesOfHiddenKeys) {
+  for (const char *type : {"f16", "f32"}) {
+    DType dtype = std::string(type) == "f16" ? DType::F16 : DType::F32;
+    bool tf32 = dtype == DType::F32;
+    for (int queries : {21, 70}) { // one warp per rows, and several
+      HostTensor q = randomTensor(dtype, {1, 2, queries, 16}, 1), k = randomTensor(dtype, {1, 2, 90, 16}, 2),
+                 v = randomTensor(dtype, {1, 2, 90, 24}, 3),
+                 mask = randomTensor(DType::Bool, {1, 1, 1, 90}, 4);
+      for (int column : {0, 5, 23})
+        for (int h : {0, 1})
+          setElement(v, (h * 90 + 40) * 24 + column, column == 5 ? INFINITY : NAN);
+      for (int i = 0; i < 90; ++i)
+        setElement(mask, i, i % 3 != 1); // key 40 is hidden
+      std::string options = tf32 ? ", tf32" : "";
+      Case c{1, 2, 2, queries, 90, 16, 24, type, "1x1x1x90xi1", options};
+      check(attention(c), KernelTolerance::half(), {q, k, v, mask});
+      // Causal: key 40 is visible to the later rows, which become NaN or infinite in the three columns.
+      c.bias = "", c.options += ", causal = true, causalOffset = 15 : i64";
+      check(attention(c), KernelTolerance::half(), {q, k, v});
+    }
+  }
+}
+TEST_F(AttentionTest, NanInValuesOfHiddenKeysWithSlices) {
+  HostTensor q = randomTensor(DType::F16, {1, 1, 2, 16}, 1),
+             k = randomTensor(DType::F16, {1, 1, 1031, 16}, 2),
+             v = randomTensor(DType::F16, {1, 1, 1031, 16}, 3), mask = randomTensor(DType::Bool, {1031}, 4);
+  setElement(v, 300 * 16 + 3, NAN);
+  setElement(mask, 300, 0);
+  check(attention({1, 1, 1, 2, 1031, 16, 16, "f16", "1031xi1"}), KernelTolerance::half(), {q, k, v, mask});
+  EXPECT_NE(units().find("joinSlices"), std::string::npos);
+}
 TEST_F(AttentionTest, Softcap) {
   check(attention({1, 2, 2, 17, 33, 16, 16, "f16", "", ", softcap = 2.0"}), KernelTolerance::half());
   check(attention({1, 2, 2, 17, 33, 16, 16, "f32", "17x33xf32", ", softcap = 0.5"}), {1e-4, 1e-5});
