@@ -28,7 +28,6 @@ void buildGraphPipeline(OpPassManager &pm, const PipelineOptions &options) {
   function.addPass(createRecognizeActivations());
   function.addPass(createRecognizeNormalization());
   function.addPass(createRecognizeAttention());
-  function.addPass(createRecognizeSqueezeExcite());
   function.addPass(createSimplifyGraph());
   clean();
   function.addPass(createSinkTransposes());

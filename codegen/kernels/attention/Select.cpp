@@ -175,9 +175,7 @@ FailureOr<std::vector<DictionaryAttr>> candidates(KernelOp kernel, const Target 
   if (failed(p))
     return failure();
   std::vector<DictionaryAttr> configs;
-  // Programs of sm_90a also run on the simulator, which does not execute wgmma yet.
-  constexpr bool kSimulated = false;
-  if (kSimulated && !p->isEmpty() && takesWarpgroups(*p, target))
+  if (!p->isEmpty() && takesWarpgroups(*p, target))
     for (const RankedTile &ranked : rankWarpgroupTiles(*p, target, limit))
       configs.push_back(configOf(kernel, ranked.tile));
   if (DictionaryAttr other = chooseTile(kernel, *p, target))

@@ -57,7 +57,8 @@ def RecognizeSqueezeExcite : Pass<"gpuc-recognize-squeeze-excite", "::mlir::func
   let description = [{
     A product of x with gate(conv(act(conv(mean of x over its spatial axes)))), both convolutions 1x1 with constant weights,
     becomes `squeeze_excite`. Refuses: another tensor in the mean than in the product, groups, strides or padding, a mean or an
-    inner value that something else reads, functions that the op does not have, more than 4096 hidden values.
+    inner value that something else reads, functions that the op does not have, more than 4096 hidden values. Not part of the
+    pipeline: the kernel is slower than the parts (codegen/kernels/squeeze_excite/README.md).
   }];
 }
 def SinkTransposes : Pass<"gpuc-sink-transposes", "::mlir::func::FuncOp"> {
