@@ -164,13 +164,14 @@ struct ConvolutionFamily final : KernelFamily {
       return std::vector<EmittedKernel>();
     if (name.getValue() == kDepthwise)
       return emitDepthwise(kernel, *c);
+    auto splitsAttr = config->getAs<IntegerAttr>("splits");
+    int splits = splitsAttr ? int(splitsAttr.getInt()) : 1;
     if (const WgmmaVariant *large = findWgmmaVariant(name.getValue()))
-      return emitWgmmaConv(kernel, *c, chooseRoles(*c, laneLimit(*c)), *large, 1, target);
+      return emitWgmmaConv(kernel, *c, chooseRoles(*c, laneLimit(*c)), *large, splits, target);
     const TileVariant *variant = findTileVariant(name.getValue());
     if (!variant)
       return kernel.emitError("unknown convolution variant '") << name.getValue() << "'";
-    auto splits = config->getAs<IntegerAttr>("splits");
-    return emitTiles(kernel, *c, *variant, splits ? int(splits.getInt()) : 1);
+    return emitTiles(kernel, *c, *variant, splits);
   }
 
 private:

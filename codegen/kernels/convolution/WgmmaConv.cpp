@@ -3,6 +3,7 @@
 // products; others walk a window over the image (PixelTaps); stride 2 over few channels first makes blocks of
 // pixels (space_to_depth.cuh) and walks over those.
 #include "WgmmaConv.h"
+#include "../slab/Slab.h"
 #include "SpaceToDepth.h"
 #include "gpuc/IR/Types.h"
 #include "llvm/ADT/STLExtras.h"
@@ -232,6 +233,7 @@ std::optional<WgmmaProblem> analyzeWgmmaConv(KernelOp kernel, const ConvAnalysis
   p.steps = form->taps * channelSteps;
   p.run = channelSteps;
   p.tail = int64_t(llvm::divideCeil(form->channels - (channelSteps - 1) * elements, elements / 4));
+  p.constantCols = roles.pixelRows;
   p.window = !form->matrix;
   if (form->blocks) // a launch, and its traffic
     p.before = 2.0 + double(form->blocks->elements()) * bitWidth(c.dtype) / 8 * 1.75 / 3e6;
@@ -250,7 +252,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
                                                     const WgmmaVariant &variant, int splits,
                                                     const Target &target) {
   auto p = analyzeWgmmaConv(kernel, c, roles, target);
-  if (!p || !allowsWgmma(variant, *p, target))
+  if (!p || !allowsWgmma(variant, *p, splits, target))
     return kernel.emitError("convolution variant '") << variant.name << "' does not take this convolution";
   std::string element = storageTypeName(elementTypeOf(c.root->getOperand(0)));
   bool pixelsA = roles.pixelRows != variant.swapped;
@@ -272,7 +274,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
     unit.parameters.push_back("const " + element + " *bias");
     unit.args.push_back(operandArg(c.bias->index));
   };
-  if (p->staged) {
+  if (p->staged && !variant.slab) {
     auto staged = stage(kernel, c, *p, variant.swapped);
     if (!staged)
       return failure();
@@ -319,7 +321,8 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
     to.map.reset();
     launches.push_back(emitSpaceToDepth(kernel, c, *form.blocks, element, to));
   }
-  launches.push_back(emitWgmma(kernel, unit, variant, *p, c.dtype, element, splits, target));
+  launches.push_back(variant.slab ? emitSlab(kernel, unit, variant, *p, c.dtype, element, splits)
+                                  : emitWgmma(kernel, unit, variant, *p, c.dtype, element, splits, target));
   return launches;
 }
 

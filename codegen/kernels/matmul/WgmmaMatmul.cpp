@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matmul kernels as problems and units of ../wgmma.
 #include "WgmmaMatmul.h"
+#include "../slab/Slab.h"
 #include "Matmul.h"
 #include "gpuc/IR/Types.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -52,6 +53,7 @@ std::optional<WgmmaMatmul> analyzeWgmmaMatmul(KernelOp kernel, const MatmulAnaly
   p.steps = int64_t(llvm::divideCeil(m.problem.depth, elements));
   p.run = p.steps;
   p.tail = int64_t(llvm::divideCeil(m.problem.depth - (p.steps - 1) * elements, quarter));
+  p.constantCols = m.b.view.constant && !m.a.view.constant;
   p.transposedRows = rows->transposed;
   p.transposedCols = cols->transposed;
   p.bytes = m.problem.bytes;
@@ -77,7 +79,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
                                                       const WgmmaVariant &variant, int splits,
                                                       const Target &target) {
   auto w = analyzeWgmmaMatmul(kernel, m, target);
-  if (!w || !allowsWgmma(variant, w->problem, target))
+  if (!w || !allowsWgmma(variant, w->problem, splits, target))
     return kernel.emitError("matmul variant '") << variant.name << "' does not take this product";
   const WgmmaProblem &p = w->problem;
   DType dtype = m.problem.dtype;
@@ -90,7 +92,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
   unit.family = "matmul";
   unit.rows = &rows;
   unit.cols = &cols;
-  if (p.staged) {
+  if (p.staged && !variant.slab) {
     auto staged = stage(kernel, m, p, variant.swapped);
     if (!staged)
       return failure();
@@ -121,6 +123,8 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
     unit.makeOutput =
         llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{epilogue};\n", epilogue->construct);
   }
+  if (variant.slab)
+    return std::vector<EmittedKernel>{emitSlab(kernel, unit, variant, p, dtype, element, splits)};
   return std::vector<EmittedKernel>{emitWgmma(kernel, unit, variant, p, dtype, element, splits, target)};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of variants and the cost model that chooses among them.
-#include "Wgmma.h"
+#include "../slab/Slab.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
@@ -31,9 +31,10 @@ static constexpr WgmmaVariant kWgmmaVariants[] = {
 llvm::ArrayRef<WgmmaVariant> wgmmaVariants() { return kWgmmaVariants; }
 
 const WgmmaVariant *findWgmmaVariant(llvm::StringRef name) {
-  for (const WgmmaVariant &v : kWgmmaVariants)
-    if (v.name == name)
-      return &v;
+  for (llvm::ArrayRef<WgmmaVariant> table : {wgmmaVariants(), slabVariants()})
+    for (const WgmmaVariant &v : table)
+      if (v.name == name)
+        return &v;
   return nullptr;
 }
 
@@ -45,7 +46,9 @@ int64_t WgmmaVariant::sharedBytes(int resultBytes) const {
   return int64_t(llvm::alignTo(ring + store + barriers, 16));
 }
 
-bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, const Target &t) {
+bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
+  if (v.slab)
+    return allowsSlab(v, p, splits, t);
   if (v.sharedBytes(p.staged ? p.resultBytes : 0) > t.maxSharedPerBlock)
     return false;
   if (v.swapped && !p.swappable)
@@ -100,10 +103,12 @@ std::vector<ProductChoice> rankProducts(const TileProblem &tiles, const std::opt
                                            p->epilogueInstructions + 4);
     list.push_back({tile.variant->name, tile.splits, us});
   }
-  if (p && t.hasWgmma && t.hasTma)
+  if (p && t.hasWgmma && t.hasTma) {
+    addSlabChoices(list, *p, t);
     for (const WgmmaVariant &v : kWgmmaVariants)
-      if (allowsWgmma(v, *p, t))
+      if (allowsWgmma(v, *p, 1, t))
         list.push_back({v.name, 1, estimate(v, *p, 1, t)});
+  }
   std::stable_sort(list.begin(), list.end(), [](const ProductChoice &a, const ProductChoice &b) {
     return a.microseconds < b.microseconds;
   });

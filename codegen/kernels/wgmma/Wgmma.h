@@ -14,7 +14,8 @@ struct WgmmaVariant {
   bool pingPong, swapped; ///< swapped: A is the operand of the result's columns
   int staging;            ///< 64 x 64 blocks of 16-bit results per warpgroup
   int blocksPerSM;
-  double step; ///< microseconds per k-tile of 128 bytes, measured under load
+  double step;       ///< microseconds per k-tile of 128 bytes, measured under load
+  bool slab = false; ///< of ../slab
 
   int threads() const { return consumers * 128 + 128; }
   /// Blocks that run at once.
@@ -25,6 +26,7 @@ struct WgmmaVariant {
   int64_t sharedBytes(int resultBytes) const;
 };
 llvm::ArrayRef<WgmmaVariant> wgmmaVariants();
+/// Of this folder or of ../slab.
 const WgmmaVariant *findWgmmaVariant(llvm::StringRef name);
 
 /// What the choice depends on: rows and columns of the result, k-tiles, how the result is stored.
@@ -37,6 +39,7 @@ struct WgmmaProblem {
   bool swappable = false;    ///< by StagedStore in swapped variants
   bool held = false;         ///< another matrix of the result's shape is read
   bool window = false;       ///< an operand is read through a filter's window: more traffic per byte
+  bool constantCols = false; ///< the operand of the columns is a weight
   bool transposedRows = false,
        transposedCols = false;  ///< that operand is read through 64-row groups: only as B
   double bytes = 0;             ///< as TileProblem
@@ -58,7 +61,7 @@ std::vector<ProductChoice> rankProducts(const TileProblem &tiles,
                                         const std::optional<WgmmaProblem> &warpgroup, const Target &target,
                                         unsigned limit);
 /// Legal for the problem.
-bool allowsWgmma(const WgmmaVariant &variant, const WgmmaProblem &problem, const Target &target);
+bool allowsWgmma(const WgmmaVariant &variant, const WgmmaProblem &problem, int splits, const Target &target);
 
 /// An operand that is brought by tensor maps. `source` is its Source's type, whose declaration is `text`; the
 /// map lacks the tile's rows, which `rowsOfBox` puts in.

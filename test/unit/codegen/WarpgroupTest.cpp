@@ -4,7 +4,7 @@
 // or stay with other variants.
 #include "KernelTest.h"
 #include "kernels/matmul/Matmul.h"
-#include "kernels/wgmma/Wgmma.h"
+#include "kernels/slab/Slab.h"
 #include <cmath>
 
 using namespace gpuc;
@@ -25,6 +25,7 @@ struct Product {
   bool bias = false, gelu = false, added = false, tf32 = false;
   bool constant = false;   ///< y is a weight [k, n]
   bool transposed = false; ///< y is stored [n, k]
+  int splits = 1;
 
   std::string text() const {
     std::vector<int64_t> lead;
@@ -87,8 +88,9 @@ struct Product {
       body += "    %e4 = gpuc.cast " + value + " : " + zs + " -> " + rs + "\n";
       value = "%e4";
     }
-    std::string attributes =
-        variant.empty() ? "" : " attributes {config = {splits = 1 : i64, variant = \"" + variant + "\"}}";
+    std::string attributes = variant.empty() ? ""
+                                             : " attributes {config = {splits = " + std::to_string(splits) +
+                                                   " : i64, variant = \"" + variant + "\"}}";
     return "func.func @main(" + arguments + ") -> " + rs + " {\n" + constants +
            "  %o = gpuc.kernel \"matmul\" (" + operands + ") -> " + rs + attributes + " {\n" + body +
            "    gpuc.yield " + value + " : " + rs + "\n  }\n  return %o : " + rs + "\n}\n";
@@ -100,6 +102,7 @@ struct Convolution {
   int64_t images, channels, outputs, height, width, taps, stride = 1, pad = 0, dilation = 1;
   std::string type = "f16", variant = "";
   bool added = false, tf32 = false;
+  int splits = 1;
 
   int64_t pixels(int64_t extent) const { return (extent + 2 * pad - (taps - 1) * dilation - 1) / stride + 1; }
   static std::string channelsLast(int64_t c, int64_t h, int64_t w) {
@@ -126,7 +129,10 @@ struct Convolution {
     s += "  %o = gpuc.kernel \"convolution\" (%a = %xl : " + xs + ", %b = %w : " + ws + ", %c = %v : " + bs +
          (added ? ", %d = %rl : " + ys : "") + ") -> " + ys + " attributes {storage = [" +
          channelsLast(outputs, p, q) + "]" +
-         (variant.empty() ? "" : ", config = {splits = 1 : i64, variant = \"" + variant + "\"}") + "} {\n";
+         (variant.empty()
+              ? ""
+              : ", config = {splits = " + std::to_string(splits) + " : i64, variant = \"" + variant + "\"}") +
+         "} {\n";
     auto both = [](int64_t v) { return std::to_string(v) + ", " + std::to_string(v); };
     s += "    %y = gpuc.conv %a, %b bias %c {strides = array<i64: " + both(stride) +
          ">, low = array<i64: " + both(pad) + ">, high = array<i64: " + both(pad) +
@@ -328,6 +334,72 @@ TEST_F(WarpgroupTest, VariantsFitABlock) {
     for (int resultBytes : {0, 2})
       EXPECT_LE(v.sharedBytes(resultBytes) * v.blocksPerSM, target->sharedPerSM - 1024 * v.blocksPerSM)
           << v.name.str();
+}
+
+// ../slab: few rows, constant columns.
+
+TEST_F(WarpgroupTest, SlabsCompileWithoutSpills) {
+  for (const WgmmaVariant &v : slabVariants())
+    for (int splits : {1, 4}) {
+      SCOPED_TRACE(v.name.str() + " / " + std::to_string(splits));
+      Product rich{128, 128, 448}, odd{100, 72, 456};
+      rich.constant = odd.constant = rich.bias = rich.gelu = rich.added = true;
+      Convolution window{1, 72, 136, 14, 14, 3, 2, 1}; // 18 k-tiles: too many for one block
+      if (splits == 1)
+        window.channels = 64;
+      rich.variant = odd.variant = window.variant = v.name.str();
+      rich.splits = odd.splits = window.splits = splits;
+      for (const std::string &text : {rich.text(), odd.text(), window.text()})
+        checkCompiles(text, "h200");
+    }
+}
+TEST_F(WarpgroupTest, SlabsMultiplyAtUnevenExtents) {
+  for (const WgmmaVariant &v : slabVariants())
+    for (int splits : {1, 2, 4, 8}) {
+      SCOPED_TRACE(v.name.str() + " / " + std::to_string(splits));
+      Product p{100, 72, 584}; // ten k-tiles: the last block has fewer, the last k-tile too
+      p.splits = splits;
+      if (splits == 8)
+        p.k = 1016;
+      p.constant = p.bias = p.added = true;
+      p.variant = v.name.str();
+      check(p.text(), tolerance("f16", p.k * 9));
+    }
+  Product one{30, 40, 24}, bfloat{130, 131, 200};
+  one.constant = bfloat.constant = bfloat.gelu = true;
+  one.variant = bfloat.variant = "slab_64x64";
+  bfloat.type = "bf16";
+  check(one.text(), tolerance("f16", one.k * 9));
+  check(bfloat.text(), tolerance("bf16", bfloat.k * 9));
+}
+TEST_F(WarpgroupTest, SlabsConvolve) {
+  for (const WgmmaVariant &v : slabVariants())
+    for (int splits : {1, 2, 4}) {
+      SCOPED_TRACE(v.name.str() + " / " + std::to_string(splits));
+      Convolution window{1, 72, 72, 9, 11, 3, 2, 1}, pointwise{1, 264, 136, 7, 7, 1};
+      window.variant = pointwise.variant = v.name.str();
+      window.splits = pointwise.splits = splits;
+      window.added = true;
+      if (splits == 1) // 18 k-tiles are too many for one block
+        window.channels = 64;
+      check(window.text(), tolerance("f16", 72 * 9));
+      if (splits < 4)
+        check(pointwise.text(), tolerance("f16", 264));
+    }
+}
+TEST_F(WarpgroupTest, SlabsRefuseWhatDoesNotFit) {
+  Product variable{64, 64, 256}, many{4096, 256, 256}, empty{64, 64, 320}, uneven{64, 64, 320};
+  many.constant = empty.constant = uneven.constant = true;
+  empty.splits = 8;  // five k-tiles
+  uneven.splits = 3; // of 64 rows
+  for (Product p : {variable, many, empty, uneven}) {
+    p.variant = "slab_64x32";
+    checkRefused(p.text(), "does not take this product");
+  }
+  Product deep{64, 64, 64 * 64};
+  deep.variant = "slab_64x64";
+  deep.constant = true;
+  checkRefused(deep.text(), "does not take this product"); // does not fit into shared memory
 }
 
 } // namespace
