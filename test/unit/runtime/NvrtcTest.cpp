@@ -83,6 +83,26 @@ TEST_F(NvrtcTest, TwoThreadsGiveTheSameCodeAsOne) {
   }
 }
 
+TEST_F(NvrtcTest, ThreadsShareTheCache) {
+  std::string dir = testing::TempDir() + "/gpuc-cache-XXXXXX";
+  ASSERT_NE(::mkdtemp(&dir[0]), nullptr);
+  NvrtcOptions options;
+  options.cacheDir = joinPath(dir, "cubin");
+  // Each unit is wanted four times, so that threads look up, compile and store the same entry at once.
+  UnitSource units[] = {{"a.cu", "extern \"C\" __global__ void a() {}"},
+                        {"b.cu", "extern \"C\" __global__ void b() {}"}};
+  std::vector<Nvrtc::Job> jobs;
+  for (int i = 0; i < 8; ++i)
+    jobs.push_back({&units[i % 2], "sm_86"});
+  auto first = nvrtc->compileUnits(jobs, {}, options, 4), again = nvrtc->compileUnits(jobs, {}, options, 4);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    ASSERT_TRUE(first[i].ok() && again[i].ok()) << first[i].status().message();
+    EXPECT_EQ(first[i]->cubin, first[i % 2]->cubin) << i;
+    EXPECT_EQ(again[i]->cubin, first[i]->cubin) << i;
+    EXPECT_TRUE(again[i]->fromCache) << i;
+  }
+}
+
 TEST_F(NvrtcTest, CacheFindsAndSurvivesDamage) {
   std::string dir = testing::TempDir() + "/gpuc-cache-XXXXXX";
   ASSERT_NE(::mkdtemp(&dir[0]), nullptr);
