@@ -26,12 +26,13 @@ Result<uintptr_t> Memory::allocate(size_t bytes) {
                   "cannot allocate " + std::to_string(bytes) + " bytes of simulated memory");
   size_t rounded = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   size_t body = (rounded + page - 1) / page * page;
-  size_t total = body + 2 * page; // a guard page on both sides
+  size_t guard = std::max<size_t>(page, 64 << 10); // on both sides; costs address space only
+  size_t total = body + 2 * guard;
   void *mapping = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED)
     return Status(StatusCode::OutOfMemory,
                   "cannot allocate " + std::to_string(bytes) + " bytes of simulated memory");
-  char *base = static_cast<char *>(mapping) + page;
+  char *base = static_cast<char *>(mapping) + guard;
   if (mprotect(base, body, PROT_READ | PROT_WRITE) != 0) {
     munmap(mapping, total);
     return Status(StatusCode::OutOfMemory,
