@@ -20,7 +20,6 @@ extern const EmbeddedFile tuningFiles[];
 extern const unsigned tuningFilesCount;
 
 // --- problems
-// ----------------------------------------------------------------------------------------------------
 
 static void printStrides(llvm::raw_ostream &os, Value value) {
   os << '[';
@@ -98,7 +97,6 @@ std::string describeProblem(KernelOp kernel) {
 }
 
 // --- the file
-// ----------------------------------------------------------------------------------------------------
 
 static Result<std::pair<TuningKey, TuningEntry>> parseLine(llvm::StringRef line) {
   auto value = llvm::json::parse(line);

@@ -13,8 +13,6 @@
 
 namespace gpuc {
 
-inline std::string boolText(bool b) { return b ? "true" : "false"; }
-
 /// Stores a variant and its numbers in the kernel's `config`; configString and configInt read them.
 inline void setConfig(KernelOp kernel, llvm::StringRef variant,
                       llvm::ArrayRef<std::pair<llvm::StringRef, int64_t>> numbers) {

@@ -14,17 +14,16 @@ SmallVector<RowStatisticsOp> rowStatisticsOf(KernelOp kernel) {
   return SmallVector<RowStatisticsOp>(ops.begin(), ops.end());
 }
 
-RowMomentsOp yieldedMoments(KernelOp kernel, unsigned *result) {
-  for (auto [i, value] : llvm::enumerate(kernel.getYield()->getOperands()))
-    if (auto moments = value.getDefiningOp<RowMomentsOp>()) {
-      if (result)
-        *result = unsigned(i);
+RowMomentsOp yieldedMoments(KernelOp kernel) {
+  for (Value value : kernel.getYield()->getOperands())
+    if (auto moments = value.getDefiningOp<RowMomentsOp>())
       return moments;
-    }
   return {};
 }
 
-Coords rowCoords(ExprEmitter::Impl &e, Value root, const FunctorShape &shape, ArrayRef<Index> coords) {
+/// The coordinates (row, 0) of row statistics at the coordinates of the root's result: its axes outside the
+/// lane group, collapsed.
+static Coords rowCoords(ExprEmitter::Impl &e, Value root, const FunctorShape &shape, ArrayRef<Index> coords) {
   auto extents = shapeOf(root);
   SmallVector<Index> outer;
   SmallVector<int64_t> outerShape;
@@ -48,11 +47,11 @@ void bindRowState(ExprEmitter::Impl &e, KernelOp kernel, Value root, const Funct
 }
 
 /// "i32 g0, i32 g2": the coordinates of the groups outside the lane group.
-static std::string rowParameters(const FunctorShape &shape, bool types) {
+static std::string rowParameters(const FunctorShape &shape) {
   std::string s;
   for (size_t g = 0; g < shape.groups.size(); ++g)
     if (g != shape.laneGroup)
-      s += (s.empty() ? "" : ", ") + (types ? shape.indexType + " " : "") + "g" + std::to_string(g);
+      s += (s.empty() ? "" : ", ") + shape.indexType + " g" + std::to_string(g);
   return s;
 }
 
@@ -74,9 +73,8 @@ rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<Bl
   }
   if (e.failed)
     return failure();
-  return "  struct Row {\n    float " + members + ";\n  };\n  GPUC_DEVICE Row row(" +
-         rowParameters(shape, true) + ") const {\n" +
-         indentLines(e.hoisted + "return {" + values + "};\n", 4) + "  }\n";
+  return "  struct Row {\n    float " + members + ";\n  };\n  GPUC_DEVICE Row row(" + rowParameters(shape) +
+         ") const {\n" + indentLines(e.hoisted + "return {" + values + "};\n", 4) + "  }\n";
 }
 
 std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, StringRef out) {
@@ -94,7 +92,7 @@ std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, StringR
   }
   if (row.empty())
     row = "0";
-  std::string parameters = rowParameters(shape, true);
+  std::string parameters = rowParameters(shape);
   return "  static constexpr int kMomentColumns = " + std::to_string(int64_t(moments.getColumns())) +
          ";\n  /// Of the columns [part * kMomentColumns, …) of a row.\n  GPUC_DEVICE void storeMoments(" +
          parameters + (parameters.empty() ? "" : ", ") + shape.indexType +

@@ -9,13 +9,8 @@ namespace gpuc {
 
 /// gpuc.row_statistics ops of a kernel region, in order.
 llvm::SmallVector<RowStatisticsOp> rowStatisticsOf(KernelOp kernel);
-/// The yielded gpuc.row_moments and the number of the result; null when there is none.
-RowMomentsOp yieldedMoments(KernelOp kernel, unsigned *result = nullptr);
-
-/// The coordinates (row, 0) of row statistics at the coordinates of the root's result: its axes outside the
-/// lane group, collapsed.
-ExprEmitter::Impl::Coords rowCoords(ExprEmitter::Impl &e, mlir::Value root, const FunctorShape &shape,
-                                    llvm::ArrayRef<emit::Index> coords);
+/// The yielded gpuc.row_moments; null when there is none.
+RowMomentsOp yieldedMoments(KernelOp kernel);
 /// Binds the results of all row statistics to members of a variable `row` (of the struct below).
 void bindRowState(ExprEmitter::Impl &e, KernelOp kernel, mlir::Value root, const FunctorShape &shape,
                   llvm::ArrayRef<emit::Index> coords);

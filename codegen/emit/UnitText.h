@@ -7,6 +7,7 @@
 
 namespace gpuc {
 
+inline std::string boolText(bool b) { return b ? "true" : "false"; }
 /// `text` with every line indented.
 std::string indentLines(llvm::StringRef text, unsigned spaces);
 /// `body` inside an unrolled loop over `lane`; the body alone for one lane.

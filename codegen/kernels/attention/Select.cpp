@@ -164,8 +164,11 @@ LogicalResult select(KernelOp kernel, const Target &target) {
   auto all = candidates(kernel, target, 1);
   if (failed(all))
     return failure();
-  if (all->empty())
-    return kernel.emitError("no attention variant takes a problem of this size");
+  if (all->empty()) {
+    Problem p = *analyze(kernel);
+    return kernel.emitError("no attention variant takes ")
+           << p.rows() << " rows, " << p.keys << " keys, depths " << p.depth << " and " << p.columns;
+  }
   kernel.setConfigAttr(all->front());
   return success();
 }

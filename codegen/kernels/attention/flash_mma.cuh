@@ -5,7 +5,8 @@
 //
 // Config, beyond score.cuh: T, Acc = float, Fragments (below), kBlockM (16 per warp), kBlockN, kWarpsN (warps
 // that share the keys of a tile and join their results at the end: few queries), kWidthD, kWidthE (D and E
-// rounded up to 16), kKeyHeads, kLanes (of the output), kSplits and kSplitTiles (slices of the keys). Output: store(const float (&y)[kLanes], i32 b, i32 h, i32 s, i32 e).
+// rounded up to 16), kKeyHeads, kLanes (of the output), kSplits and kSplitTiles (slices of the keys). Output:
+// store(const float (&y)[kLanes], i32 b, i32 h, i32 s, i32 e).
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/ldmatrix.cuh"

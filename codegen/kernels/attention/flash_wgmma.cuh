@@ -68,30 +68,12 @@ template <int kStages> struct RingPlace {
   }
 };
 
-/// The tiles of queries that a block takes, as numbers for attentionCoord. With a causal mask they come in pairs of a
-/// long and a short one, so that all blocks have about as much to do.
+/// The tiles of queries that a block takes, as numbers for attentionCoord.
 template <typename Config> struct TileWalk {
-  static constexpr bool kPairs = Config::kPersistent && Config::kCausal;
-  static constexpr u32 kOfHead = (u32(Config::kQueries) + Config::kBlockM - 1) / Config::kBlockM,
-                       kPairsOfHead = (kOfHead + 1) / 2;
   u32 step = 0;
-  GPUC_DEVICE u32 pair() const { return blockIdx.x + step / 2 * gridDim.x; }
-  GPUC_DEVICE u32 tile() const {
-    if constexpr (kPairs) {
-      u32 j = pair() % kPairsOfHead;
-      return pair() / kPairsOfHead * kOfHead + (step % 2 ? kOfHead - 1 - j : j);
-    } else {
-      return blockIdx.x + step * gridDim.x;
-    }
-  }
+  GPUC_DEVICE u32 tile() const { return blockIdx.x + step * gridDim.x; }
   GPUC_DEVICE bool isValid() const { return tile() < u32(Config::kTiles); }
-  GPUC_DEVICE TileWalk next() const {
-    TileWalk walk{step + 1};
-    if constexpr (kPairs && kOfHead % 2 == 1) // the tile in the middle is a pair of its own
-      if (walk.step % 2 == 1 && walk.pair() % kPairsOfHead == kPairsOfHead - 1)
-        ++walk.step;
-    return walk;
-  }
+  GPUC_DEVICE TileWalk next() const { return {step + 1}; }
 };
 
 /// A tile of queries and the number of key blocks that it sees.

@@ -207,4 +207,26 @@ template <int N, typename T> GPUC_DEVICE void stVec(T *p, const Vec<T, N> &v) {
     arch::stBytes<V::kAlignment>(reinterpret_cast<u8 *>(p) + i, reinterpret_cast<const u8 *>(&v) + i);
 }
 
+/// Loads L consecutive floats from a shared address, which is aligned to the widest power of two up to 16 bytes
+/// that divides them.
+template <int L> GPUC_DEVICE void ldSharedLanes(float (&values)[L], u32 from) {
+#pragma unroll
+  for (int l = 0; l < L; l += (L % 4 == 0 ? 4 : L % 2 == 0 ? 2 : 1)) {
+    if constexpr (L % 4 == 0)
+      arch::ldSharedF32x4(from + u32(l) * 4, values[l], values[l + 1], values[l + 2], values[l + 3]);
+    else if constexpr (L % 2 == 0)
+      arch::ldSharedF32x2(from + u32(l) * 4, values[l], values[l + 1]);
+    else
+      arch::ldSharedF32x1(from + u32(l) * 4, values[l]);
+  }
+}
+
+/// f32 rounded to the nearest TF32 (the tensor cores would cut the low bits off), other types as they are.
+template <typename T> GPUC_DEVICE T tensorCoreValue(T value) {
+  if constexpr (kIsSame<T, float>)
+    return arch::bitCast<float>(arch::cvtRnaTf32(value));
+  else
+    return value;
+}
+
 } // namespace gpuc

@@ -2,6 +2,7 @@
 // The family "convolution": implicit GEMM over matmul's tiles, and depthwise.
 #include "Families.h"
 #include "WgmmaConv.h"
+#include "emit/UnitText.h"
 #include "gpuc/IR/Types.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -12,7 +13,7 @@ using namespace mlir;
 namespace gpuc {
 
 constexpr llvm::StringLiteral kDepthwise = "depthwise";
-constexpr int kThreads = 256; ///< of depthwise and packing
+constexpr int kThreads = 256; ///< of depthwise
 
 FunctorShape convEpilogueShape(KernelOp kernel, size_t spatial, bool pixelLanes, unsigned lanes) {
   FunctorShape shape;
@@ -26,13 +27,8 @@ FunctorShape convEpilogueShape(KernelOp kernel, size_t spatial, bool pixelLanes,
   return shape;
 }
 
-std::string shiftedPointer(StringRef pointer, const OperandView &view) {
-  return view.offset == 0 ? pointer.str() : (pointer + " + " + std::to_string(view.offset)).str();
-}
-
 /// The kernel that fills FilterSource's layout from w.
 PackingKernel packFilters(KernelOp kernel, const ConvAnalysis &c, const std::string &element, bool tf32) {
-  PackingKernel pack;
   ConvAnalysis g = c; // the layout does not depend on x: equal weights are packed once
   g.access = 1;
   g.images = 1;
@@ -42,18 +38,12 @@ PackingKernel packFilters(KernelOp kernel, const ConvAnalysis &c, const std::str
     g.xExtent[d] = g.yExtent[d] = g.xStride[d] = 1;
   std::string geometry = g.geometryText(element);
   std::string text = unitHead(kernel, "convolution", "pack", {"convolution/geometry.cuh"}) + geometry;
-  text += unitEntry(std::to_string(kThreads), {"const " + element + " *w", element + " *packed"});
+  text += unitEntry(std::to_string(kPackingThreads), {"const " + element + " *w", element + " *packed"});
   text +=
       llvm::formatv("  packFilter<Geometry, {0}>({1}, packed, i64(blockIdx.x) * blockDim.x + threadIdx.x);\n",
-                    tf32 ? "true" : "false", shiftedPointer("w", c.w));
-  pack.kernel.text = text + unitEnd();
-  pack.kernel.grid.x = uint32_t(llvm::divideCeil(c.packedElements(), kThreads));
-  pack.kernel.block.x = kThreads;
-  pack.kernel.programmaticDependent = false;
-  pack.kernel.args = {operandArg(c.w.index), packedArg(0)};
-  pack.bytes = c.packedElements() * int64_t(bitWidth(c.dtype) / 8);
-  pack.key = llvm::formatv("conv filter{0} +{1}\n{2}", tf32 ? " tf32" : "", c.w.offset, geometry);
-  return pack;
+                    boolText(tf32), shiftedPointer("w", c.w));
+  return packingKernel(text + unitEnd(), c.w.index, c.packedElements(), bitWidth(c.dtype) / 8,
+                       llvm::formatv("conv filter{0} +{1}\n{2}", tf32 ? " tf32" : "", c.w.offset, geometry));
 }
 
 namespace {
@@ -95,27 +85,20 @@ unsigned laneLimit(const ConvAnalysis &c) {
 
 /// Depthwise weights as [tap][channel].
 PackingKernel packDepthwise(KernelOp kernel, const ConvAnalysis &c, const std::string &element) {
-  PackingKernel pack;
   std::string wTap = "0";
   int64_t taps = c.taps(), inner = 1;
   for (size_t d = c.kernel.size(); d-- > 0; inner *= c.kernel[d])
     wTap += llvm::formatv(" + tap / {0} % {1} * i64({2})", inner, c.kernel[d], c.wStride[d]).str();
   int64_t outputs = c.groups * c.groupOutputs;
   std::string text = unitHead(kernel, "convolution", "pack", {"common/types.cuh"});
-  text += unitEntry(std::to_string(kThreads), {"const " + element + " *w", element + " *packed"});
+  text += unitEntry(std::to_string(kPackingThreads), {"const " + element + " *w", element + " *packed"});
   std::string body =
       llvm::formatv("  i64 item = i64(blockIdx.x) * blockDim.x + threadIdx.x;\n"
                     "  i32 channel = i32(item % {0}), tap = i32(item / {0});\n"
                     "  if (tap < {1})\n    packed[item] = w[{2} + channel * i64({3}) + {4}];\n",
                     outputs, taps, c.w.offset, c.filterStride, wTap);
-  pack.kernel.text = text + body + unitEnd();
-  pack.kernel.grid.x = uint32_t(llvm::divideCeil(outputs * taps, kThreads));
-  pack.kernel.block.x = kThreads;
-  pack.kernel.programmaticDependent = false;
-  pack.kernel.args = {operandArg(c.w.index), packedArg(0)};
-  pack.bytes = outputs * taps * int64_t(bitWidth(c.dtype) / 8);
-  pack.key = "depthwise filter\n" + element + "\n" + body;
-  return pack;
+  return packingKernel(text + body + unitEnd(), c.w.index, outputs * taps, bitWidth(c.dtype) / 8,
+                       "depthwise filter\n" + element + "\n" + body);
 }
 
 struct ConvolutionFamily final : KernelFamily {
@@ -130,11 +113,13 @@ struct ConvolutionFamily final : KernelFamily {
     if (c->isDepthwise()) {
       list.append("variant", b.getStringAttr(kDepthwise));
     } else {
-      TileProblem problem = tileProblem(kernel, *c, chooseRoles(*c, laneLimit(*c)));
-      if (rankTiles(problem, target, 1).empty())
+      auto choices = rankVariants(kernel, *c, target, 1);
+      if (choices.empty()) {
+        TileProblem problem = tileProblem(kernel, *c, chooseRoles(*c, laneLimit(*c)));
         return kernel.emitError("no convolution variant takes ")
                << problem.batch << " x " << problem.rows << " x " << problem.cols << " x " << problem.depth;
-      list = toAttributes(rankVariants(kernel, *c, target, 1).front(), b);
+      }
+      list = toAttributes(choices.front(), b);
     }
     kernel.setConfigAttr(list.getDictionary(kernel.getContext()));
     return success();

@@ -83,10 +83,6 @@ static std::string blocksText(const ConvAnalysis &c, const SpaceToDepth &s, Stri
   return text + "};\n";
 }
 
-static std::string shifted(StringRef pointer, const OperandView &view) {
-  return view.offset == 0 ? pointer.str() : (pointer + " + " + std::to_string(view.offset)).str();
-}
-
 EmittedKernel emitSpaceToDepth(KernelOp kernel, const ConvAnalysis &c, const SpaceToDepth &s,
                                const std::string &element, const EmittedArg &to) {
   EmittedKernel out;
@@ -95,7 +91,7 @@ EmittedKernel emitSpaceToDepth(KernelOp kernel, const ConvAnalysis &c, const Spa
              unitEntry(std::to_string(kThreads), {"const " + element + " *x", element + " *blocks"}) +
              "  arch::griddepWait();\n  arch::griddepLaunch();\n" +
              llvm::formatv("  writeBlock<Blocks>({0}, blocks, blockIdx.x * blockDim.x + threadIdx.x);\n",
-                           shifted("x", c.x))
+                           shiftedPointer("x", c.x))
                  .str() +
              unitEnd();
   out.grid.x = uint32_t(llvm::divideCeil(s.elements() / SpaceToDepth::kChannels, kThreads));
@@ -105,25 +101,17 @@ EmittedKernel emitSpaceToDepth(KernelOp kernel, const ConvAnalysis &c, const Spa
 }
 
 PackingKernel packBlockFilters(KernelOp kernel, const ConvAnalysis &c, const SpaceToDepth &s,
-                               const std::string &element, bool tf32) {
-  PackingKernel pack;
+                               const std::string &element) {
   std::string blocks = blocksText(c, s, element, true);
-  int64_t elements = c.groupOutputs * s.taps[1] * s.rowElements();
-  pack.kernel.text =
+  std::string text =
       unitHead(kernel, "convolution", "pack", {"convolution/space_to_depth.cuh"}) + blocks +
-      unitEntry(std::to_string(kThreads), {"const " + element + " *w", element + " *packed"}) +
-      llvm::formatv(
-          "  packBlockFilter<Blocks, {0}>({1}, packed, i64(blockIdx.x) * blockDim.x + threadIdx.x);\n",
-          tf32 ? "true" : "false", shifted("w", c.w))
+      unitEntry(std::to_string(kPackingThreads), {"const " + element + " *w", element + " *packed"}) +
+      llvm::formatv("  packBlockFilter<Blocks>({0}, packed, i64(blockIdx.x) * blockDim.x + threadIdx.x);\n",
+                    shiftedPointer("w", c.w))
           .str() +
       unitEnd();
-  pack.kernel.grid.x = uint32_t(llvm::divideCeil(elements, kThreads));
-  pack.kernel.block.x = kThreads;
-  pack.kernel.programmaticDependent = false;
-  pack.kernel.args = {operandArg(c.w.index), packedArg(0)};
-  pack.bytes = elements * int64_t(bitWidth(c.dtype) / 8);
-  pack.key = llvm::formatv("block filter{0} +{1}\n{2}", tf32 ? " tf32" : "", c.w.offset, blocks);
-  return pack;
+  return packingKernel(text, c.w.index, c.groupOutputs * s.taps[1] * s.rowElements(), bitWidth(c.dtype) / 8,
+                       llvm::formatv("block filter +{0}\n{1}", c.w.offset, blocks));
 }
 
 } // namespace gpuc

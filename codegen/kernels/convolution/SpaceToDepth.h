@@ -21,6 +21,6 @@ std::optional<SpaceToDepth> spaceToDepth(const ConvAnalysis &c);
 EmittedKernel emitSpaceToDepth(KernelOp kernel, const ConvAnalysis &c, const SpaceToDepth &s,
                                const std::string &element, const EmittedArg &to);
 PackingKernel packBlockFilters(KernelOp kernel, const ConvAnalysis &c, const SpaceToDepth &s,
-                               const std::string &element, bool tf32);
+                               const std::string &element);
 
 } // namespace gpuc

@@ -181,7 +181,6 @@ WgmmaOperand pixelOperand(KernelOp kernel, const ConvAnalysis &c, const Form &fo
 WgmmaOperand filterOperand(KernelOp kernel, const ConvAnalysis &c, const Form &form,
                            const WgmmaVariant &variant, bool sideA, const std::string &element) {
   int64_t bytes = bitWidth(c.dtype) / 8, elements = elementsOfStep(c.dtype);
-  bool tf32 = c.dtype == DType::F32;
   WgmmaOperand out;
   if (form.matrix) {
     DenseOperand o;
@@ -209,8 +208,8 @@ WgmmaOperand filterOperand(KernelOp kernel, const ConvAnalysis &c, const Form &f
   TensorMapLayout map = *out.arg.map;
   out.arg = packedArg(0);
   out.arg.map = map;
-  out.packing = form.blocks ? packBlockFilters(kernel, c, *form.blocks, element, tf32)
-                            : packFilters(kernel, c, element, tf32);
+  out.packing = form.blocks ? packBlockFilters(kernel, c, *form.blocks, element)
+                            : packFilters(kernel, c, element, /*tf32=*/c.dtype == DType::F32);
   return out;
 }
 
@@ -322,7 +321,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
     launches.push_back(emitSpaceToDepth(kernel, c, *form.blocks, element, to));
   }
   launches.push_back(variant.slab ? emitSlab(kernel, unit, variant, *p, c.dtype, element, splits)
-                                  : emitWgmma(kernel, unit, variant, *p, c.dtype, element, splits, target));
+                                  : emitWgmma(kernel, unit, variant, *p, c.dtype, element, target));
   return launches;
 }
 

@@ -24,7 +24,5 @@ mlir::FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const
 FunctorShape convEpilogueShape(KernelOp kernel, size_t spatial, bool pixelLanes, unsigned lanes);
 /// `tf32`: rounded to TF32.
 PackingKernel packFilters(KernelOp kernel, const ConvAnalysis &c, const std::string &element, bool tf32);
-/// `pointer` shifted by the view's offset, as an expression.
-std::string shiftedPointer(llvm::StringRef pointer, const OperandView &view);
 
 } // namespace gpuc

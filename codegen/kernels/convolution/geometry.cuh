@@ -236,9 +236,8 @@ GPUC_DEVICE void packFilter(const typename G::T *w, typename G::T *packed, i64 i
   WeightSource<G> source(w, phase);
   i32 count;
   const typename G::T *from = source.locate(source.row(output), depth, 0, count);
-  packed[item] = count ? *from : typename G::T{};
-  if constexpr (kTf32)
-    packed[item] = arch::bitCast<float>(arch::cvtRnaTf32(packed[item]));
+  typename G::T value = count ? *from : typename G::T{};
+  packed[item] = kTf32 ? tensorCoreValue(value) : value;
 }
 
 } // namespace gpuc

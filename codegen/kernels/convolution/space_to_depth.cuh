@@ -53,7 +53,7 @@ GPUC_DEVICE void writeBlock(const typename Blocks::T *x, typename Blocks::T *blo
 }
 
 /// Writes one element of the filters, (output, tapY, tapX, channel of the block).
-template <typename Blocks, bool kTf32>
+template <typename Blocks>
 GPUC_DEVICE void packBlockFilter(const typename Blocks::T *w, typename Blocks::T *packed, i64 item) {
   using T = typename Blocks::T;
   i32 channel = i32(item % kBlockChannels);
@@ -68,9 +68,7 @@ GPUC_DEVICE void packBlockFilter(const typename Blocks::T *w, typename Blocks::T
   T value = inside ? w[output * i64(Blocks::kFilterStride) + c * i64(Blocks::kDepthStride) +
                        r * i64(Blocks::kTapStepY) + s * i64(Blocks::kTapStepX)]
                    : T{};
-  if constexpr (kTf32)
-    value = arch::bitCast<float>(arch::cvtRnaTf32(value));
-  packed[item] = value;
+  packed[item] = tensorCoreValue(value);
 }
 
 } // namespace gpuc

@@ -29,6 +29,23 @@ std::optional<OperandView> viewOperand(KernelOp kernel, Value value) {
   return result;
 }
 
+std::string shiftedPointer(llvm::StringRef pointer, const OperandView &view) {
+  return view.offset == 0 ? pointer.str() : (pointer + " + " + std::to_string(view.offset)).str();
+}
+
+PackingKernel packingKernel(std::string text, unsigned index, int64_t elements, int64_t elementBytes,
+                            std::string key) {
+  PackingKernel pack;
+  pack.kernel.text = std::move(text);
+  pack.kernel.grid.x = uint32_t(llvm::divideCeil(elements, kPackingThreads));
+  pack.kernel.block.x = kPackingThreads;
+  pack.kernel.programmaticDependent = false;
+  pack.kernel.args = {operandArg(index), packedArg(0)};
+  pack.bytes = elements * elementBytes;
+  pack.key = std::move(key);
+  return pack;
+}
+
 int64_t commonPowerOfTwo(llvm::ArrayRef<int64_t> numbers, int64_t limit) {
   while (limit > 1 && llvm::any_of(numbers, [&](int64_t n) { return n % limit != 0; }))
     limit /= 2;

@@ -17,6 +17,8 @@ struct OperandView {
   bool constant = false;              ///< the operand is a gpuc.constant
 };
 std::optional<OperandView> viewOperand(KernelOp kernel, mlir::Value value);
+/// `pointer` shifted by the view's offset, as an expression.
+std::string shiftedPointer(llvm::StringRef pointer, const OperandView &view);
 
 /// The largest power of two, at most `limit`, that divides every number (0 is divided by all).
 int64_t commonPowerOfTwo(llvm::ArrayRef<int64_t> numbers, int64_t limit);
@@ -80,5 +82,12 @@ inline EmittedArg scratchArg(int64_t bytes) {
   arg.bytes = bytes;
   return arg;
 }
+
+/// Threads of a block of a packing kernel.
+inline constexpr int kPackingThreads = 256;
+/// The kernel that makes `elements` elements of `elementBytes` of packed memory from operand `index`, one per
+/// thread; `text` is its unit, whose entry takes (const T *w, T *packed).
+PackingKernel packingKernel(std::string text, unsigned index, int64_t elements, int64_t elementBytes,
+                            std::string key);
 
 } // namespace gpuc

@@ -117,9 +117,4 @@ std::vector<TileChoice> rankTiles(const TileProblem &problem, const Target &t, u
   return choices;
 }
 
-std::optional<TileChoice> chooseTile(const TileProblem &problem, const Target &target) {
-  auto choices = rankTiles(problem, target, 1);
-  return choices.empty() ? std::nullopt : std::optional(choices.front());
-}
-
 } // namespace gpuc

@@ -54,10 +54,8 @@ struct TileChoice {
   double microseconds = 0; ///< estimate
 };
 
-/// Legal choices, cheapest first under the same model, at most `limit`.
+/// Legal variants, cheapest first under an analytic model, at most `limit`; deterministic.
 std::vector<TileChoice> rankTiles(const TileProblem &problem, const Target &target, unsigned limit);
-/// Cheapest legal variant under an analytic model; deterministic. Nothing when none is legal.
-std::optional<TileChoice> chooseTile(const TileProblem &problem, const Target &target);
 
 /// Tiles of one batch element and of all, and the steps of the depth.
 int64_t tileCount(const TileVariant &variant, const TileProblem &problem);

@@ -101,12 +101,8 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
     unit.parameters.push_back(f.parameters);
     unit.args.insert(unit.args.end(), f.args.begin(), f.args.end());
     std::string coordinates;
-    for (size_t i = 0; i < m.batchExtents.size(); ++i) {
-      int64_t inner = 1;
-      for (size_t j = i + 1; j < m.batchExtents.size(); ++j)
-        inner *= m.batchExtents[j];
-      coordinates += llvm::formatv("z / {0} % {1}, ", inner, m.batchExtents[i]);
-    }
+    for (size_t axis = 0; axis < m.batchExtents.size(); ++axis)
+      coordinates += batchCoordinate(m.batchExtents, axis) + ", ";
     coordinates += m.swapped ? "col, row" : "row, col";
     unit.output = f.text + staged->layouts + pairOutputText(p, variant, *staged, "", "", coordinates);
     unit.makeOutput =
@@ -125,7 +121,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
   }
   if (variant.slab)
     return std::vector<EmittedKernel>{emitSlab(kernel, unit, variant, p, dtype, element, splits)};
-  return std::vector<EmittedKernel>{emitWgmma(kernel, unit, variant, p, dtype, element, splits, target)};
+  return std::vector<EmittedKernel>{emitWgmma(kernel, unit, variant, p, dtype, element, target)};
 }
 
 } // namespace gpuc

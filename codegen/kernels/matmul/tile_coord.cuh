@@ -11,22 +11,29 @@ struct TileCoord {
   i32 z, split, row, col, firstStep, steps;
 };
 
-/// Order of blocks: batch slowest, then slices, then groups of 8 tile rows, whose tiles are visited column by
-/// column so that the operands of blocks that run together stay in L2.
+/// Row and column of tile `index` of kRows x kCols tiles in bands of kBand tile rows, whose tiles are visited
+/// column by column: the operands of blocks that run together stay in L2.
+template <u32 kRows, u32 kCols, u32 kBand> GPUC_DEVICE void bandedTile(u32 index, u32 &row, u32 &col) {
+  u32 band = index / (kBand * kCols), inBand = index % (kBand * kCols);
+  u32 height = kRows - band * kBand < kBand ? kRows - band * kBand : kBand;
+  row = band * kBand + inBand % height;
+  col = inBand / height;
+}
+
+/// Order of blocks: batch slowest, then slices, then tiles in bands of 8 rows.
 template <typename Config> GPUC_DEVICE TileCoord tileCoord(u32 block) {
   constexpr u32 kTilesM = (u32(Config::kM) + Config::kBlockM - 1) / Config::kBlockM;
   constexpr u32 kTilesN = (u32(Config::kN) + Config::kBlockN - 1) / Config::kBlockN;
-  constexpr u32 kTiles = kTilesM * kTilesN, kGroup = 8;
+  constexpr u32 kTiles = kTilesM * kTilesN;
   constexpr i32 kSteps = (i32(Config::kK) + Config::kBlockK - 1) / Config::kBlockK;
   constexpr i32 kStepsPerSplit = (kSteps + Config::kSplits - 1) / Config::kSplits;
-  u32 outer = block / kTiles, tile = block % kTiles;
-  u32 group = tile / (kGroup * kTilesN), inGroup = tile % (kGroup * kTilesN);
-  u32 groupRows = kTilesM - group * kGroup < kGroup ? kTilesM - group * kGroup : kGroup;
+  u32 outer = block / kTiles, row, col;
+  bandedTile<kTilesM, kTilesN, 8>(block % kTiles, row, col);
   TileCoord coord;
   coord.z = i32(outer / u32(Config::kSplits));
   coord.split = i32(outer % u32(Config::kSplits));
-  coord.row = i32(group * kGroup + inGroup % groupRows) * Config::kBlockM;
-  coord.col = i32(inGroup / groupRows) * Config::kBlockN;
+  coord.row = i32(row) * Config::kBlockM;
+  coord.col = i32(col) * Config::kBlockN;
   coord.firstStep = coord.split * kStepsPerSplit;
   i32 left = kSteps - coord.firstStep;
   coord.steps = left < 0 ? 0 : left < kStepsPerSplit ? left : kStepsPerSplit;

@@ -38,11 +38,7 @@ EmittedKernel emitSlab(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVarian
   out.block.x = 288;
   out.cluster = uint32_t(splits);
   out.sharedBytes = uint32_t(shared);
-  out.args = {unit.rows->arg, unit.cols->arg};
-  out.args.insert(out.args.end(), unit.args.begin(), unit.args.end());
-  for (const WgmmaOperand *operand : {unit.rows, unit.cols})
-    if (operand->packing)
-      out.packing.push_back(*operand->packing);
+  addArguments(out, unit, /*swapped=*/false);
   return out;
 }
 

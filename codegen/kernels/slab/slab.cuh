@@ -183,20 +183,11 @@ private:
   }
 
   template <int L> GPUC_DEVICE static void addLanes(float (&values)[L], u32 from) {
-    constexpr int kWidth = L % 4 == 0 ? 4 : L % 2 == 0 ? 2 : 1;
+    float v[L];
+    ldSharedLanes(v, from);
 #pragma unroll
-    for (int l = 0; l < L; l += kWidth) {
-      float v[4];
-      if constexpr (kWidth == 4)
-        arch::ldSharedF32x4(from + u32(l) * 4, v[0], v[1], v[2], v[3]);
-      else if constexpr (kWidth == 2)
-        arch::ldSharedF32x2(from + u32(l) * 4, v[0], v[1]);
-      else
-        arch::ldSharedF32x1(from + u32(l) * 4, v[0]);
-#pragma unroll
-      for (int i = 0; i < kWidth; ++i)
-        values[l + i] += v[i];
-    }
+    for (int l = 0; l < L; ++l)
+      values[l] += v[l];
   }
 
   /// acc += A B of one k-tile, kCount times 32 bytes of the depth.

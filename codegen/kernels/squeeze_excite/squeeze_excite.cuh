@@ -9,7 +9,6 @@
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/griddep.cuh"
-#include "arch/shuffle.cuh"
 #include "common/math.cuh"
 #include "common/reduce.cuh"
 
@@ -17,7 +16,6 @@ namespace gpuc {
 
 /// What ranks send each other, when there is one rank: nothing.
 template <typename Config> struct LoneBlock {
-  static constexpr u32 kBarriers = 1;
   GPUC_DEVICE static i32 rank() { return 0; }
   GPUC_DEVICE static void prepare(u64 *) {}
   GPUC_DEVICE static void ready() {}
@@ -101,7 +99,7 @@ template <typename Config, typename Unit, typename Exchange> struct SqueezeExcit
         sums[i] = row + i < Config::kHidden ? dot<32, Config::kChannels>(w1 + i64(row + i) * Config::kChannels, s.means, lane) : 0.f;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        sums[i] = sumOf<32>(sums[i]);
+        sums[i] = warpReduce(sums[i], SumOp());
         sums[i] = row + i < Config::kHidden ? unit.act(sums[i] + toAcc(b1[row + i])) : 0.f;
       }
       if (lane < Config::kRanks)
@@ -115,7 +113,7 @@ template <typename Config, typename Unit, typename Exchange> struct SqueezeExcit
       const int channel = base + t / kGroup;
       const bool valid = channel < kSlice && first + channel < Config::kChannels;
       float sum = valid ? dot<kGroup, Config::kHidden>(w2 + i64(first + channel) * Config::kHidden, s.hidden, t % kGroup) : 0.f;
-      sum = sumOf<kGroup>(sum);
+      sum = warpReduce<kGroup>(sum, SumOp());
       if (valid && t % kGroup == 0)
         s.gates[channel] = unit.gate(sum + toAcc(b2[first + channel]));
     }
@@ -152,12 +150,6 @@ private:
         sum += float(toAcc(w[j])) * values[i + j];
     }
     return sum;
-  }
-  template <int kGroup> GPUC_DEVICE static float sumOf(float v) {
-#pragma unroll
-    for (int offset = kGroup / 2; offset > 0; offset /= 2)
-      v += arch::shflXor(v, u32(offset));
-    return v;
   }
 };
 

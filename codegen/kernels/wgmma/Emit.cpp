@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Operands as tensor maps, and units of products on the warpgroup tensor cores.
 #include "Wgmma.h"
+#include "emit/UnitText.h"
 #include "gpuc/IR/Types.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -60,20 +61,23 @@ static std::optional<TensorMapLayout> matrixMap(int64_t inner, int64_t outer, in
   return map;
 }
 
+std::string batchCoordinate(llvm::ArrayRef<int64_t> extents, size_t axis) {
+  int64_t inner = 1;
+  for (int64_t extent : extents.drop_front(axis + 1))
+    inner *= extent;
+  bool outermost = llvm::all_of(extents.take_front(axis), [](int64_t e) { return e == 1; });
+  std::string digit = inner == 1 ? "z" : llvm::formatv("z / {0}", inner).str();
+  return outermost ? digit : llvm::formatv("{0} % {1}", digit, extents[axis]).str();
+}
+
 std::string batchAxesText(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<int64_t> strides) {
   auto axes = mappedAxes(extents, strides);
   std::string text = llvm::formatv("  static constexpr int kBatchAxes = {0};\n", axes.size());
   if (axes.empty())
     return text;
   llvm::SmallVector<std::string> digits;
-  for (size_t axis : axes) {
-    int64_t inner = 1;
-    for (size_t i = axis + 1; i < extents.size(); ++i)
-      inner *= extents[i];
-    bool outermost = llvm::all_of(extents.take_front(axis), [](int64_t e) { return e == 1; });
-    std::string digit = inner == 1 ? "z" : llvm::formatv("z / {0}", inner).str();
-    digits.push_back(outermost ? digit : llvm::formatv("{0} % {1}", digit, extents[axis]).str());
-  }
+  for (size_t axis : axes)
+    digits.push_back(batchCoordinate(extents, axis));
   return text + llvm::formatv("  GPUC_DEVICE static i32 batch(int{0}, i32 z) {{ return {1}; }\n",
                               digits.size() > 1 ? " axis" : "",
                               digits.size() > 1 ? "axis == 0 ? " + digits[0] + " : " + digits[1] : digits[0])
@@ -117,27 +121,20 @@ WgmmaOperand wgmmaOperand(KernelOp kernel, llvm::StringRef family, llvm::StringR
   out.depthContiguous = !matrix.transposed;
   out.arg = operandArg(o.view.index);
   if (matrix.packed) {
-    constexpr int kThreads = 256;
     int64_t padded = int64_t(llvm::alignTo(o.depth, kMapAlignment / bytesOf(dtype)));
     DenseOperand plain = o;
     plain.batchStrides.clear();
-    PackingKernel pack;
     std::string declaration = plain.text("Operand", element, {}, o.rows, o.depth);
-    pack.kernel.text =
+    std::string text =
         unitHead(kernel, family, "pack", {"wgmma/pack.cuh"}) + declaration +
-        unitEntry(std::to_string(kThreads),
+        unitEntry(std::to_string(kPackingThreads),
                   {("const " + element + " *w").str(), (element + " *packed").str()}) +
         llvm::formatv("  packRows<Operand, {0}>(w, packed, i64(blockIdx.x) * blockDim.x + threadIdx.x);\n",
                       padded)
             .str() +
         unitEnd();
-    pack.kernel.grid.x = uint32_t(llvm::divideCeil(o.rows * padded, kThreads));
-    pack.kernel.block.x = kThreads;
-    pack.kernel.programmaticDependent = false;
-    pack.kernel.args = {operandArg(o.view.index), packedArg(0)};
-    pack.bytes = o.rows * padded * bytesOf(dtype);
-    pack.key = "wgmma rows\n" + declaration;
-    out.packing = std::move(pack);
+    out.packing = packingKernel(std::move(text), o.view.index, o.rows * padded, bytesOf(dtype),
+                                "wgmma rows\n" + declaration);
     out.arg = packedArg(packedIndex);
     out.arg.map = matrixMap(o.depth, o.rows, padded, 0, {}, {}, dtype);
   } else {
@@ -147,11 +144,10 @@ WgmmaOperand wgmmaOperand(KernelOp kernel, llvm::StringRef family, llvm::StringR
   }
   out.arg.map->box[0] = uint32_t(elements);
   out.setRows(blockRows);
-  auto flag = [](bool b) { return b ? "true" : "false"; };
   out.text = llvm::formatv(
       "struct {0} {{ // ({1}, {2})\n  static constexpr int kElements = {3}, kBlockRows = {4};\n"
       "  static constexpr bool kConstant = {5}, kDepthContiguous = {6};\n",
-      name, o.rows, o.depth, elements, blockRows, flag(o.view.constant), flag(!matrix.transposed));
+      name, o.rows, o.depth, elements, blockRows, boolText(o.view.constant), boolText(!matrix.transposed));
   llvm::SmallVector<int64_t> noBatch(batchExtents.size(), 0);
   out.text += batchAxesText(batchExtents, matrix.packed ? llvm::ArrayRef<int64_t>(noBatch) : o.batchStrides);
   out.text += "};\n";
@@ -206,15 +202,14 @@ std::optional<WgmmaStaged> stageResult(KernelOp kernel, Value root, FunctorShape
 std::string pairOutputText(const WgmmaProblem &p, const WgmmaVariant &v, const WgmmaStaged &staged,
                            llvm::StringRef members, llvm::StringRef before, llvm::StringRef coordinates) {
   int64_t tileRows = v.swapped ? v.blockB : v.blockA, tileCols = v.swapped ? v.blockA : v.blockB;
-  auto flag = [](bool f) { return f ? "true" : "false"; };
   std::string element = staged.result.dtype == DType::BF16  ? "bf16"
                         : staged.result.dtype == DType::F16 ? "f16"
                                                             : "float";
   std::string s =
       llvm::formatv("struct Output {{\n  using Element = {0};\n  static constexpr bool kHeld = {1}, "
                     "kWhole = {2};\n{3}",
-                    element, flag(staged.held.has_value()),
-                    flag(p.rows % tileRows == 0 && p.cols % tileCols == 0), members);
+                    element, boolText(staged.held.has_value()),
+                    boolText(p.rows % tileRows == 0 && p.cols % tileCols == 0), members);
   s += "  const Epilogue &epilogue;\n  BlockMaps<ResultLayout, HeldLayout> maps;\n"
        "  GPUC_DEVICE void compute(const float (&pair)[2], const Element (&held)[2], i32 z, i32 row, i32 "
        "col,\n"
@@ -271,10 +266,19 @@ std::string addBlockMaps(WgmmaUnit &unit, const WgmmaStaged &staged) {
   return "{&mapResult, &mapHeld}";
 }
 
+void addArguments(EmittedKernel &launch, const WgmmaUnit &unit, bool swapped) {
+  launch.args = {unit.rows->arg, unit.cols->arg};
+  if (swapped)
+    std::swap(launch.args[0], launch.args[1]);
+  launch.args.insert(launch.args.end(), unit.args.begin(), unit.args.end());
+  for (const WgmmaOperand *operand : {unit.rows, unit.cols})
+    if (operand->packing)
+      launch.packing.push_back(*operand->packing);
+}
+
 EmittedKernel emitWgmma(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVariant &v, const WgmmaProblem &p,
-                        DType dtype, llvm::StringRef element, int splits, const Target &target) {
+                        DType dtype, llvm::StringRef element, const Target &target) {
   const WgmmaOperand &a = v.swapped ? *unit.cols : *unit.rows, &b = v.swapped ? *unit.rows : *unit.cols;
-  auto flag = [](bool f) { return f ? "true" : "false"; };
   EmittedKernel out;
   llvm::SmallVector<llvm::StringRef> includes{"wgmma/product.cuh"};
   if (dtype == DType::F32)
@@ -283,18 +287,19 @@ EmittedKernel emitWgmma(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVaria
   std::string text = unitHead(kernel, unit.family, v.name, includes);
   text += unit.declarations + a.text + b.text;
   text += llvm::formatv("struct Config {{\n  using T = {0};\n"
-                        "  static constexpr i32 kM = {1}, kN = {2}, kBatch = {3}, kSplits = {4};\n"
-                        "  static constexpr i32 kSteps = {5}, kRun = {6}, kTail = {7};\n",
-                        element, p.rows, p.cols, p.batch, splits, p.steps, p.run, p.tail);
-  text += llvm::formatv(
-      "  static constexpr int kBlockA = {0}, kBlockB = {1}, kStages = {2}, kConsumers = {3}, "
-      "kStaging = {4};\n  static constexpr bool kPingPong = {5}, kSwapped = {6};\n};\n",
-      v.blockA, v.blockB, v.stages, v.consumers, v.buffers(p.resultBytes), flag(v.pingPong), flag(v.swapped));
+                        "  static constexpr i32 kM = {1}, kN = {2}, kBatch = {3};\n"
+                        "  static constexpr i32 kSteps = {4}, kRun = {5}, kTail = {6};\n",
+                        element, p.rows, p.cols, p.batch, p.steps, p.run, p.tail);
+  text +=
+      llvm::formatv("  static constexpr int kBlockA = {0}, kBlockB = {1}, kStages = {2}, kConsumers = {3}, "
+                    "kStaging = {4};\n  static constexpr bool kPingPong = {5}, kSwapped = {6};\n};\n",
+                    v.blockA, v.blockB, v.stages, v.consumers, v.buffers(p.resultBytes), boolText(v.pingPong),
+                    boolText(v.swapped));
   text += unit.output;
   text += llvm::formatv("using SourceA = {0};\nusing SourceB = {1};\n", a.source, b.source);
   text += llvm::formatv("using Body = WgmmaProduct<Config, SourceA, SourceB, {0}<Config, Output>>;\n",
-                        p.staged && splits == 1 ? "StagedStore" : "SlabStore");
-  int64_t shared = v.sharedBytes(p.staged && splits == 1 ? p.resultBytes : 0);
+                        p.staged ? "StagedStore" : "SlabStore");
+  int64_t shared = v.sharedBytes(p.staged ? p.resultBytes : 0);
   text += llvm::formatv("static_assert(sizeof(Body::Shared) <= {0}, \"as launched\");\n", shared);
   llvm::SmallVector<std::string> parameters{"const __grid_constant__ arch::TensorMap mapA",
                                             "const __grid_constant__ arch::TensorMap mapB"};
@@ -304,16 +309,12 @@ EmittedKernel emitWgmma(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVaria
   text += "  Body::run(shared, SourceA{&mapA}, SourceB{&mapB}, output);\n";
   out.text = text + unitEnd();
   int64_t rowsA = v.swapped ? p.cols : p.rows, rowsB = v.swapped ? p.rows : p.cols;
-  int64_t tiles = int64_t(llvm::divideCeil(rowsA, v.blockA)) * int64_t(llvm::divideCeil(rowsB, v.blockB)) *
-                  p.batch * splits;
+  int64_t tiles =
+      int64_t(llvm::divideCeil(rowsA, v.blockA)) * int64_t(llvm::divideCeil(rowsB, v.blockB)) * p.batch;
   out.grid.x = uint32_t(std::min<int64_t>(tiles, v.slots(target)));
   out.block.x = uint32_t(v.threads());
   out.sharedBytes = uint32_t(shared);
-  out.args = {a.arg, b.arg};
-  out.args.insert(out.args.end(), unit.args.begin(), unit.args.end());
-  for (const WgmmaOperand *operand : {unit.rows, unit.cols})
-    if (operand->packing)
-      out.packing.push_back(*operand->packing);
+  addArguments(out, unit, v.swapped);
   return out;
 }
 

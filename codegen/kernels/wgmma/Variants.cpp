@@ -49,7 +49,7 @@ int64_t WgmmaVariant::sharedBytes(int resultBytes) const {
 bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
   if (v.slab)
     return allowsSlab(v, p, splits, t);
-  if (v.sharedBytes(p.staged ? p.resultBytes : 0) > t.maxSharedPerBlock)
+  if (splits != 1 || v.sharedBytes(p.staged ? p.resultBytes : 0) > t.maxSharedPerBlock)
     return false;
   if (v.swapped && !p.swappable)
     return false;
@@ -62,12 +62,11 @@ bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const
 double epilogueMicroseconds(double elements, int instructions) { return 0.042e-6 * elements * instructions; }
 
 /// Blocks of an SM and ping-pong warpgroups share its tensor cores: tiles of one SM follow each other.
-static double estimate(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
+static double estimate(const WgmmaVariant &v, const WgmmaProblem &p, const Target &t) {
   int64_t rowsA = v.swapped ? p.cols : p.rows, rowsB = v.swapped ? p.rows : p.cols;
-  int64_t tiles = int64_t(llvm::divideCeil(rowsA, v.blockA)) * int64_t(llvm::divideCeil(rowsB, v.blockB)) *
-                  p.batch * splits;
-  double steps =
-      double(llvm::divideCeil(p.steps, splits)) * (p.run == 1 ? std::max(0.5, double(p.tail) / 4) : 1.0);
+  int64_t tiles =
+      int64_t(llvm::divideCeil(rowsA, v.blockA)) * int64_t(llvm::divideCeil(rowsB, v.blockB)) * p.batch;
+  double steps = double(p.steps) * (p.run == 1 ? std::max(0.5, double(p.tail) / 4) : 1.0);
   double perSM = double(llvm::divideCeil(tiles, t.numSMs));
   // From L2 to shared memory, terabytes per second.
   constexpr double kLoads = 13, kWindowLoads = 12, kDram = 3.9;
@@ -84,12 +83,7 @@ static double estimate(const WgmmaVariant &v, const WgmmaProblem &p, int splits,
   constexpr double kLatency = 3.1; // launch, first k-tiles
   double kernel = kLatency + busy + arithmetic + exposed, dram = 2.5 + p.bytes / (kDram * 1e6);
   // The two overlap but for a part.
-  double time = p.before + std::max(kernel, dram) + 0.15 * std::min(kernel, dram);
-  if (splits > 1) {
-    double partial = 2.0 * splits * double(p.rows) * p.cols * p.batch * 4;
-    time += 2.5 + partial / (t.memoryGBps * 1.2e3);
-  }
-  return time;
+  return p.before + std::max(kernel, dram) + 0.15 * std::min(kernel, dram);
 }
 
 std::vector<ProductChoice> rankProducts(const TileProblem &tiles, const std::optional<WgmmaProblem> &p,
@@ -107,7 +101,7 @@ std::vector<ProductChoice> rankProducts(const TileProblem &tiles, const std::opt
     addSlabChoices(list, *p, t);
     for (const WgmmaVariant &v : kWgmmaVariants)
       if (allowsWgmma(v, *p, 1, t))
-        list.push_back({v.name, 1, estimate(v, *p, 1, t)});
+        list.push_back({v.name, 1, estimate(v, *p, t)});
   }
   std::stable_sort(list.begin(), list.end(), [](const ProductChoice &a, const ProductChoice &b) {
     return a.microseconds < b.microseconds;

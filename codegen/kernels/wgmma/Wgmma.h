@@ -60,11 +60,11 @@ struct ProductChoice {
 std::vector<ProductChoice> rankProducts(const TileProblem &tiles,
                                         const std::optional<WgmmaProblem> &warpgroup, const Target &target,
                                         unsigned limit);
-/// Legal for the problem.
+/// Legal for the problem; `splits` is 1 but for the variants of ../slab.
 bool allowsWgmma(const WgmmaVariant &variant, const WgmmaProblem &problem, int splits, const Target &target);
 
 /// An operand that is brought by tensor maps. `source` is its Source's type, whose declaration is `text`; the
-/// map lacks the tile's rows, which `rowsOfBox` puts in.
+/// map lacks the tile's rows, which `setRows` puts in.
 struct WgmmaOperand {
   std::string text, source;
   EmittedArg arg;
@@ -110,7 +110,7 @@ struct WgmmaStaged {
 };
 /// The groups of `shape` are the batch axes one by one (`batchExtents`), then rows and columns in the order
 /// that `rowGroup` and `colGroup` say. Lanes run along the columns, or along the rows when `swapped`. Nothing
-/// unless results of 16 bits lie row-major.
+/// unless the result, of 16 bits or f32, lies row-major.
 std::optional<WgmmaStaged> stageResult(KernelOp kernel, mlir::Value root, FunctorShape shape,
                                        unsigned rowGroup, unsigned colGroup, bool swapped,
                                        const WgmmaProblem &problem, llvm::ArrayRef<int64_t> batchExtents);
@@ -126,8 +126,12 @@ std::string addBlockMaps(WgmmaUnit &unit, const WgmmaStaged &staged);
 
 /// The unit and its launch.
 EmittedKernel emitWgmma(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVariant &variant,
-                        const WgmmaProblem &problem, DType dtype, llvm::StringRef element, int splits,
+                        const WgmmaProblem &problem, DType dtype, llvm::StringRef element,
                         const Target &target);
+/// The arguments of a unit's launch (its operands' maps, A's first, then the unit's own) and what it packs.
+void addArguments(EmittedKernel &launch, const WgmmaUnit &unit, bool swapped);
+/// The coordinate along a batch axis of batch element z, as an expression.
+std::string batchCoordinate(llvm::ArrayRef<int64_t> batchExtents, size_t axis);
 /// "struct NAME { kBatchAxes, batch() }": the coordinates of the batch axes of a map that has those with a
 /// non-zero stride.
 std::string batchAxesText(llvm::ArrayRef<int64_t> batchExtents, llvm::ArrayRef<int64_t> strides);

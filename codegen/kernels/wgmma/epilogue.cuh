@@ -11,7 +11,7 @@
 #include "arch/stmatrix.cuh"
 #include "arch/tma.cuh"
 #include "matmul/tile_coord.cuh"
-#include "wgmma/schedule.cuh"
+#include "wgmma/sources.cuh"
 
 namespace gpuc {
 
@@ -35,8 +35,6 @@ template <typename Config, typename Output> struct SlabStore {
     constexpr int kLanes = Output::kLanes, kLineItems = kCols / kLanes, kItems = 16 * kLineItems;
     int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4;
     u32 slab = slabs + u32(warp) * kWarpBytes;
-    if constexpr (Config::kSplits > 1)
-      output.split = tile.split;
 #pragma unroll
     for (int i = 0; i < kMi; ++i) {
 #pragma unroll
@@ -55,24 +53,11 @@ template <typename Config, typename Output> struct SlabStore {
         for (int item = lane; item < (kItems + 31) / 32 * 32; item += 32) {
           int r = item / kLineItems, c = item % kLineItems * kLanes;
           float values[kLanes];
-          loadLanes(values, slab + u32(r * kStride + c) * 4);
+          ldSharedLanes(values, slab + u32(r * kStride + c) * 4);
           storeTileItem<Config>(output, values, tile.z, row + i * 64 + warp * 16 + r, col + part * kCols + c);
         }
         arch::syncWarp();
       }
-    }
-  }
-
-private:
-  template <int L> GPUC_DEVICE static void loadLanes(float (&values)[L], u32 from) {
-#pragma unroll
-    for (int l = 0; l < L; l += (L % 4 == 0 ? 4 : L % 2 == 0 ? 2 : 1)) {
-      if constexpr (L % 4 == 0)
-        arch::ldSharedF32x4(from + l * 4, values[l], values[l + 1], values[l + 2], values[l + 3]);
-      else if constexpr (L % 2 == 0)
-        arch::ldSharedF32x2(from + l * 4, values[l], values[l + 1]);
-      else
-        arch::ldSharedF32x1(from + l * 4, values[l]);
     }
   }
 };
@@ -332,12 +317,7 @@ template <typename ResultLayout, typename HeldLayout> struct BlockMaps {
       arch::tmaStore4d(result, from, col, row, ResultLayout::batch(0, z), ResultLayout::batch(1, z));
   }
   GPUC_DEVICE void load(u32 to, u32 barrier, i32 row, i32 col, i32 z) const {
-    if constexpr (HeldLayout::kBatchAxes == 0)
-      arch::tmaLoad2d(to, held, barrier, col, row);
-    else if constexpr (HeldLayout::kBatchAxes == 1)
-      arch::tmaLoad3d(to, held, barrier, col, row, HeldLayout::batch(0, z));
-    else
-      arch::tmaLoad4d(to, held, barrier, col, row, HeldLayout::batch(0, z), HeldLayout::batch(1, z));
+    loadBox<HeldLayout>(to, held, barrier, col, row, z);
   }
 };
 

@@ -6,14 +6,6 @@
 
 namespace gpuc {
 
-/// f32 rounded to the nearest TF32 (the tensor cores would cut the low bits off), other types as they are.
-template <typename T> GPUC_DEVICE T tensorCoreValue(T value) {
-  if constexpr (kIsSame<T, float>)
-    return arch::bitCast<float>(arch::cvtRnaTf32(value));
-  else
-    return value;
-}
-
 /// Writes element `item` of the packed matrix (rows, kPadded). Operand: as DenseSource's (operand_tile.cuh).
 /// Items run along the axis that is contiguous in `from`.
 template <typename Operand, i32 kPadded>

@@ -14,9 +14,20 @@
 
 namespace gpuc {
 
+/// Loads a box of a matrix of a batch. Layout has, as constants: kBatchAxes (0, 1 or 2: further dimensions of the
+/// map), and batch(axis, z): the coordinate along one of them.
+template <typename Layout>
+GPUC_DEVICE void loadBox(u32 to, const arch::TensorMap *map, u32 barrier, i32 inner, i32 outer, i32 z) {
+  if constexpr (Layout::kBatchAxes == 0)
+    arch::tmaLoad2d(to, map, barrier, inner, outer);
+  else if constexpr (Layout::kBatchAxes == 1)
+    arch::tmaLoad3d(to, map, barrier, inner, outer, Layout::batch(0, z));
+  else
+    arch::tmaLoad4d(to, map, barrier, inner, outer, Layout::batch(0, z), Layout::batch(1, z));
+}
+
 /// A matrix, perhaps one of a batch. Operand has, as constants: kElements (of the depth in a k-tile),
-/// kBlockRows, kConstant, kDepthContiguous, kBatchAxes (0, 1 or 2: further dimensions of the map), and
-/// batch(axis, z): the coordinate along one of them.
+/// kBlockRows, kConstant, kDepthContiguous, and what loadBox wants.
 template <typename Operand> struct MatrixSource {
   static constexpr bool kConstant = Operand::kConstant, kDepthContiguous = Operand::kDepthContiguous;
   const arch::TensorMap *map; // (DEPTH, ROWS, BATCH…), or (ROWS, DEPTH, BATCH…)
@@ -29,25 +40,16 @@ template <typename Operand> struct MatrixSource {
   }
   GPUC_DEVICE void load(const Cursor &at, u32 to, u32 barrier) const {
     if constexpr (kDepthContiguous) {
-      box(at.depth, at.row, at.z, to, barrier);
+      loadBox<Operand>(to, map, barrier, at.depth, at.row, at.z);
     } else {
       constexpr int kGroupRows = 64; // 128 bytes of 16-bit rows
 #pragma unroll
       for (int i = 0; i < Operand::kBlockRows / kGroupRows; ++i)
-        box(at.row + i * kGroupRows, at.depth, at.z, to + u32(i * Operand::kElements * 128), barrier);
+        loadBox<Operand>(to + u32(i * Operand::kElements * 128), map, barrier, at.row + i * kGroupRows, at.depth,
+                         at.z);
     }
   }
   GPUC_DEVICE void next(Cursor &at) const { at.depth += Operand::kElements; }
-
-private:
-  GPUC_DEVICE void box(i32 inner, i32 outer, i32 z, u32 to, u32 barrier) const {
-    if constexpr (Operand::kBatchAxes == 0)
-      arch::tmaLoad2d(to, map, barrier, inner, outer);
-    else if constexpr (Operand::kBatchAxes == 1)
-      arch::tmaLoad3d(to, map, barrier, inner, outer, Operand::batch(0, z));
-    else
-      arch::tmaLoad4d(to, map, barrier, inner, outer, Operand::batch(0, z), Operand::batch(1, z));
-  }
 };
 
 /// Pixels of a channels-last image under a filter: the map walks the positions of the filter's corner, a tap
