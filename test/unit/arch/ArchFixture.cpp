@@ -24,9 +24,9 @@ void ArchTest::SetUp() {
   options.cacheDir = testing::TempDir() + "/gpuc-arch-tests";
   options.simFullChecks = GetParam().fullChecks;
   auto opened = openDevice(GetParam().spec, options);
-  if (!opened)
+  if (!opened) // no GPU here, or no compiler for the simulator
     GTEST_SKIP() << opened.status().message();
-  if ((*opened)->arch() != "sm_90a")
+  if ((*opened)->arch() != "sm_90a") // another GPU has none of the instructions under test
     GTEST_SKIP() << "these instructions need sm_90a";
   device = opened.take();
 }

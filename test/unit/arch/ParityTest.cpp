@@ -98,7 +98,7 @@ GPUC_EXPORT(k)
 
 TEST(ArchParity, CompilesForHopper) {
   auto nvrtc = Nvrtc::open();
-  if (!nvrtc)
+  if (!nvrtc) // NVRTC is optional at run time
     GTEST_SKIP() << nvrtc.status().message();
   auto compiled = (*nvrtc)->compileUnit({"unit.cu", everything()}, archHeaders(), "sm_90a");
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
@@ -113,7 +113,7 @@ TEST(ArchParity, CompilesForTheSimulator) {
   DeviceOptions options;
   options.cacheDir = testing::TempDir() + "/gpuc-arch-tests";
   auto device = openDevice("sim:sm_90a", options);
-  if (!device)
+  if (!device) // no compiler for the simulator
     GTEST_SKIP() << device.status().message();
   auto loaded = (*device)->loadSource({{"unit.cu", everything()}}, archHeaders());
   EXPECT_TRUE(loaded.ok()) << loaded.status().message();
