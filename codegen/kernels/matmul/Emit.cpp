@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The family "matmul": chooses between the tile variants and the two gemv bodies, and writes units.
+#include "../../emit/RowState.h"
 #include "Families.h"
 #include "WgmmaMatmul.h"
 #include "gpuc/IR/Types.h"
@@ -75,6 +76,9 @@ std::optional<MatmulConfig> chooseGemv(const MatmulAnalysis &m, const Target &ta
   return c;
 }
 
+/// The kernel's epilogue has row statistics or moments (docs/adr/0006).
+bool hasRowState(KernelOp kernel) { return !rowStatisticsOf(kernel).empty() || yieldedMoments(kernel); }
+
 struct MatmulFamily final : KernelFamily {
   StringRef name() const override { return "matmul"; }
 
@@ -83,7 +87,7 @@ struct MatmulFamily final : KernelFamily {
     if (failed(m))
       return failure();
     MatmulConfig config;
-    if (auto gemv = chooseGemv(*m, target)) {
+    if (auto gemv = hasRowState(kernel) ? std::nullopt : chooseGemv(*m, target)) {
       config = *gemv;
     } else {
       auto choices = rankVariants(kernel, *m, target, 1);
@@ -104,12 +108,24 @@ struct MatmulFamily final : KernelFamily {
     if (failed(m) || m->isEmpty())
       return {};
     std::vector<DictionaryAttr> list;
-    if (auto gemv = chooseGemv(*m, target))
+    if (auto gemv = hasRowState(kernel) ? std::nullopt : chooseGemv(*m, target))
       list.push_back(toAttribute(*gemv, kernel.getContext()));
     for (const ProductChoice &choice : rankVariants(kernel, *m, target, limit))
       if (list.size() < limit)
         list.push_back(toAttribute({choice.variant.str(), choice.splits, 1, 1}, kernel.getContext()));
     return list;
+  }
+
+  bool takesRowState(KernelOp kernel) const override {
+    auto m = analyzeMatmul(kernel);
+    auto config = readConfig(kernel);
+    if (failed(m) || failed(config) || !StringRef(config->variant).starts_with("slab_") || m->swapped ||
+        !m->batchExtents.empty() || m->lanes < 2)
+      return false;
+    // Moments need tiles of 64 columns: chosen already, or the depth fits into one block of them.
+    constexpr int64_t kDepthBytes = 14 * 128;
+    return config->variant == "slab_64x64" ||
+           m->problem.depth * bitWidth(m->problem.dtype) / 8 <= kDepthBytes;
   }
 
   FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &target) const override {
@@ -133,10 +149,14 @@ private:
   static std::vector<ProductChoice> rankVariants(KernelOp kernel, const MatmulAnalysis &m,
                                                  const Target &target, unsigned limit) {
     auto w = analyzeWgmmaMatmul(kernel, m, target);
+    if (!w && hasRowState(kernel))
+      return {};
     return rankProducts(m.problem, w ? std::optional(w->problem) : std::nullopt, target, limit);
   }
   FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, MatmulAnalysis m,
                                                   const TileVariant &variant, int splits) const {
+    if (hasRowState(kernel))
+      return kernel.emitError("matmul variant '") << variant.name << "' takes no row statistics or moments";
     bool simt = m.problem.math == TileMath::Simt;
     unsigned lanes = simt ? std::min(m.lanes, 4u) : m.lanes;
     m.epilogue.lanes = lanes;

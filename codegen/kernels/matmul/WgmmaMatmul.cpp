@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Matmul kernels as problems and units of ../wgmma.
 #include "WgmmaMatmul.h"
+#include "../../emit/RowState.h"
 #include "../slab/Slab.h"
 #include "Matmul.h"
 #include "gpuc/IR/Types.h"
@@ -53,6 +54,10 @@ std::optional<WgmmaMatmul> analyzeWgmmaMatmul(KernelOp kernel, const MatmulAnaly
   p.steps = int64_t(llvm::divideCeil(m.problem.depth, elements));
   p.run = p.steps;
   p.tail = int64_t(llvm::divideCeil(m.problem.depth - (p.steps - 1) * elements, quarter));
+  p.moments = bool(yieldedMoments(kernel));
+  p.rowState = p.moments || !rowStatisticsOf(kernel).empty();
+  if (p.rowState && (m.swapped || !m.batchExtents.empty() || m.lanes < 2))
+    return std::nullopt;
   p.constantCols = m.b.view.constant && !m.a.view.constant;
   p.transposedRows = rows->transposed;
   p.transposedCols = cols->transposed;
@@ -73,6 +78,30 @@ bool hasWarpgroupBody(KernelOp kernel, const Target &target) {
   ScopedDiagnosticHandler quiet(kernel.getContext(), [](Diagnostic &) { return success(); });
   auto m = analyzeMatmul(kernel);
   return succeeded(m) && analyzeWgmmaMatmul(kernel, *m, target);
+}
+
+/// "struct Output" of ../slab for an epilogue with row state.
+static std::string rowOutputText(const EmittedFunctor &f, unsigned lanes) {
+  std::string s =
+      f.text +
+      llvm::formatv(
+          "struct Output {{\n  static constexpr int kLanes = {0};\n  static constexpr bool kMoments = "
+          "{1};\n",
+          lanes, f.hasMoments ? "true" : "false")
+          .str();
+  s += "  const Epilogue &epilogue;\n";
+  s += f.hasRows ? "  using Row = Epilogue::Row;\n  GPUC_DEVICE Row row(i32 row) const { return "
+                   "epilogue.row(row); }\n"
+                 : "  struct Row {};\n  GPUC_DEVICE Row row(i32) const { return {}; }\n";
+  s += llvm::formatv("  template <int L>\n  GPUC_DEVICE void store(float (&values)[L], const Row &{0}, i32, "
+                     "i32 row, i32 col) const {{\n"
+                     "    epilogue.store(values, {1}row, col);\n  }\n",
+                     f.hasRows ? "state" : "", f.hasRows ? "state, " : "");
+  if (f.hasMoments)
+    s += "  static constexpr int kMomentColumns = Epilogue::kMomentColumns;\n"
+         "  GPUC_DEVICE void storeMoments(i32 row, i32 part, float sum, float squares) const {\n"
+         "    epilogue.storeMoments(row, part, sum, squares);\n  }\n";
+  return s + "};\n";
 }
 
 FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const MatmulAnalysis &m,
@@ -115,7 +144,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
       return failure();
     unit.parameters.push_back(epilogue->parameters);
     unit.args = epilogue->args;
-    unit.output = matmulOutputText(m, *epilogue, m.lanes);
+    unit.output = p.rowState ? rowOutputText(*epilogue, m.lanes) : matmulOutputText(m, *epilogue, m.lanes);
     unit.makeOutput =
         llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{epilogue};\n", epilogue->construct);
   }

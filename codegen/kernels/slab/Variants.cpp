@@ -31,6 +31,8 @@ int64_t slabSharedBytes(const WgmmaVariant &v, const WgmmaProblem &p, int splits
 bool allowsSlab(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
   if (!p.constantCols || p.transposedRows || p.transposedCols || p.before > 0)
     return false;
+  if (p.moments && v.blockB != 64) // a tile is one part of a row's moments
+    return false;
   if (splits != 1 && splits != 2 && splits != 4 && splits != 8)
     return false;
   int64_t steps = int64_t(llvm::divideCeil(p.steps, splits));

@@ -5,17 +5,32 @@
 // README.md explains the choice.
 //
 // Config: as wgmma/schedule.cuh; kSplits is the blocks of a cluster. Sources: wgmma/sources.cuh, the columns'
-// constant. Output: matmul/tile_coord.cuh.
+// constant. Output: Row, row(row) (read once per row, before the product), store(values, Row, z, row, col), and with
+// kMoments storeMoments(row, part, sum, squares) of what store left in `values`, per tile of columns. PlainRows makes
+// one of an Output of matmul/tile_coord.cuh.
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/cluster.cuh"
 #include "arch/griddep.cuh"
+#include "arch/shuffle.cuh"
 #include "arch/tma.cuh"
 #include "arch/wgmma.cuh"
 #include "matmul/tile_coord.cuh"
 #include "wgmma/sources.cuh"
 
 namespace gpuc {
+
+template <typename Output> struct PlainRows {
+  static constexpr int kLanes = Output::kLanes;
+  static constexpr bool kMoments = false;
+  struct Row {};
+  const Output &output;
+  GPUC_DEVICE Row row(i32) const { return {}; }
+  template <int L> GPUC_DEVICE void store(float (&values)[L], const Row &, i32 z, i32 row, i32 col) const {
+    const float(&sums)[L] = values;
+    output.store(sums, z, row, col);
+  }
+};
 
 template <typename Config, typename RowSource, typename ColSource, typename Output> struct SlabProduct {
   using T = typename Config::T;
@@ -115,6 +130,17 @@ private:
                                   const Output &output) {
     int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4, group = int(threadIdx.x) / 128;
     arch::griddepWait(); // the epilogue reads activations and writes
+    // Lanes divide kN: an item lies inside or outside.
+    constexpr int kLanes = Output::kLanes, kLineItems = kCols / kLanes;
+    constexpr int kItems = (kRanks > 1 ? kOwnRows : kRows) * kLineItems;
+    constexpr int kOfThread = (kItems + kConsumerThreads - 1) / kConsumerThreads;
+    i32 firstRow = tile.rowA + (kRanks > 1 ? tile.split * kOwnRows : 0);
+    typename Output::Row rowStates[kOfThread];
+#pragma unroll
+    for (int i = 0; i < kOfThread; ++i) {
+      i32 row = firstRow + (i * kConsumerThreads + i32(threadIdx.x)) / kLineItems;
+      rowStates[i] = output.row(row < i32(Config::kM) ? row : i32(Config::kM) - 1);
+    }
     float acc[kCols / 2] = {};
     arch::mbarrierWait(weights, 0);
 #pragma unroll
@@ -147,11 +173,9 @@ private:
       exchange(base, incoming, reduced, tile);
       arch::mbarrierWait(reduced, 0);
     }
-    constexpr int kLanes = Output::kLanes, kLineItems = kCols / kLanes;
-    constexpr int kItems = (kRanks > 1 ? kOwnRows : kRows) * kLineItems;
 #pragma unroll
-    for (int first = 0; first < kItems; first += kConsumerThreads) {
-      int item = first + int(threadIdx.x), r = item / kLineItems, c = item % kLineItems * kLanes;
+    for (int i = 0; i < kOfThread; ++i) {
+      int item = i * kConsumerThreads + int(threadIdx.x), r = item / kLineItems, c = item % kLineItems * kLanes;
       if (item >= kItems)
         continue;
       float values[kLanes] = {};
@@ -159,13 +183,38 @@ private:
 #pragma unroll
         for (int s = 0; s < kRanks; ++s)
           addLanes(values, incoming + u32((s * kOwnRows + r) * kCols + c) * 4);
-        r += tile.split * kOwnRows;
       } else {
         addLanes(values, base + u32(r * kStride + c) * 4);
         addLanes(values, base + kPartBytes + u32(r * kStride + c) * 4);
       }
-      storeTileItem<Config>(output, values, tile.z, tile.rowA + r, tile.rowB + c);
+      i32 row = firstRow + r, col = tile.rowB + c;
+      bool isInside = row < i32(Config::kM) && col < i32(Config::kN);
+      if (isInside)
+        output.store(values, rowStates[i], tile.z, row, col);
+      if constexpr (Output::kMoments)
+        storeMoments<kLineItems>(values, isInside, row, tile.rowB, c == 0, output);
     }
+  }
+
+  /// Adds up a row's values of this tile; the threads of a row are neighbours.
+  template <int kThreadsOfRow, int L>
+  GPUC_DEVICE static void storeMoments(const float (&values)[L], bool isInside, i32 row, i32 col, bool isFirst,
+                                       const Output &output) {
+    static_assert(kCols == Output::kMomentColumns && kThreadsOfRow <= 32, "a tile is one part");
+    float sum = 0, squares = 0;
+#pragma unroll
+    for (int l = 0; l < L; ++l) {
+      float v = isInside ? values[l] : 0.f;
+      sum += v;
+      squares += v * v;
+    }
+#pragma unroll
+    for (int d = 1; d < kThreadsOfRow; d *= 2) {
+      sum += arch::shflXor(sum, d);
+      squares += arch::shflXor(squares, d);
+    }
+    if (isFirst && isInside)
+      output.storeMoments(row, col / kCols, sum, squares);
   }
 
   /// Sends this block's sums to the blocks that own their rows, four columns at a time.

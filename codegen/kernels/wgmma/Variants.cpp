@@ -49,7 +49,9 @@ int64_t WgmmaVariant::sharedBytes(int resultBytes) const {
 bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
   if (v.slab)
     return allowsSlab(v, p, splits, t);
-  if (splits != 1 || v.sharedBytes(p.staged ? p.resultBytes : 0) > t.maxSharedPerBlock)
+  if (p.rowState || splits != 1)
+    return false;
+  if (v.sharedBytes(p.staged ? p.resultBytes : 0) > t.maxSharedPerBlock)
     return false;
   if (v.swapped && !p.swappable)
     return false;
@@ -90,6 +92,8 @@ std::vector<ProductChoice> rankProducts(const TileProblem &tiles, const std::opt
                                         const Target &t, unsigned limit) {
   std::vector<ProductChoice> list;
   for (const TileChoice &tile : rankTiles(tiles, t, limit)) {
+    if (p && p->rowState)
+      break;
     double us = tile.microseconds;
     // The tiles' model ranks tiles: it leaves out the epilogue and is a tenth too low on this architecture.
     if (p)
