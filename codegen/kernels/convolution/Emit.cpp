@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The family "convolution": implicit GEMM over matmul's tiles, and depthwise.
+#include "Depthwise.h"
 #include "Families.h"
 #include "WgmmaConv.h"
 #include "emit/UnitText.h"
@@ -13,7 +14,7 @@ using namespace mlir;
 namespace gpuc {
 
 constexpr llvm::StringLiteral kDepthwise = "depthwise";
-constexpr int kThreads = 256; ///< of depthwise
+constexpr int kThreads = 256; ///< of packing
 
 FunctorShape convEpilogueShape(KernelOp kernel, size_t spatial, bool pixelLanes, unsigned lanes) {
   FunctorShape shape;
@@ -111,7 +112,7 @@ struct ConvolutionFamily final : KernelFamily {
     Builder b(kernel.getContext());
     NamedAttrList list;
     if (c->isDepthwise()) {
-      list.append("variant", b.getStringAttr(kDepthwise));
+      list = toAttributes(rankDepthwise(*c).front(), b);
     } else {
       auto choices = rankVariants(kernel, *c, target, 1);
       if (choices.empty()) {
@@ -128,10 +129,16 @@ struct ConvolutionFamily final : KernelFamily {
   std::vector<DictionaryAttr> candidates(KernelOp kernel, const Target &target,
                                          unsigned limit) const override {
     auto c = analyzeConvolution(kernel);
-    if (failed(c) || c->isEmpty() || c->isDepthwise())
+    if (failed(c) || c->isEmpty())
       return {};
     Builder b(kernel.getContext());
     std::vector<DictionaryAttr> list;
+    if (c->isDepthwise()) {
+      for (const DepthwiseShape &shape : rankDepthwise(*c))
+        if (list.size() < limit)
+          list.push_back(toAttributes(shape, b).getDictionary(kernel.getContext()));
+      return list;
+    }
     for (const ProductChoice &choice : rankVariants(kernel, *c, target, limit))
       list.push_back(toAttributes(choice, b).getDictionary(kernel.getContext()));
     return list;
@@ -170,6 +177,14 @@ private:
     NamedAttrList list;
     list.append("variant", b.getStringAttr(choice.variant));
     list.append("splits", b.getI64IntegerAttr(choice.splits));
+    return list;
+  }
+  static NamedAttrList toAttributes(const DepthwiseShape &shape, Builder &b) {
+    NamedAttrList list;
+    list.append("variant", b.getStringAttr(kDepthwise));
+    list.append("strip", b.getI64IntegerAttr(shape.strip));
+    list.append("channels", b.getI64IntegerAttr(shape.channels));
+    list.append("threads", b.getI64IntegerAttr(shape.threads));
     return list;
   }
   static std::string outputText(const ConvAnalysis &c, const EmittedFunctor &epilogue, const Roles &roles) {
@@ -256,30 +271,21 @@ private:
   }
 
   FailureOr<std::vector<EmittedKernel>> emitDepthwise(KernelOp kernel, ConvAnalysis c) const {
-    // 16 bytes of channels per thread when x, y and w allow it, else a strip of pixels of one channel.
-    int64_t outputs = c.groups * c.groupOutputs, channels = 1;
-    bool unitStride = c.channelStride == 1 && c.groupOutputs == 1 && c.w.constant;
-    if (unitStride) {
-      llvm::SmallVector<int64_t> numbers(c.xStride.begin(), c.xStride.end());
-      numbers.append({outputs, c.x.offset, c.bias ? c.bias->offset : 0});
-      if (c.images > 1)
-        numbers.push_back(c.imageStride);
-      channels = commonPowerOfTwo(numbers, 128 / bitWidth(c.dtype));
-      if (c.kernel.back() > 5)
-        channels = std::min<int64_t>(channels, 4); // weights of a row of taps stay in registers
-    }
-    bool vectors = channels > 1;
-    bool packed = unitStride;
-    unsigned lanes = 1;
+    int64_t outputs = c.groups * c.groupOutputs;
+    auto config = kernel.getConfig();
+    auto number = [&](StringRef key) {
+      auto value = config->getAs<IntegerAttr>(key);
+      return value ? value.getInt() : 0;
+    };
+    DepthwiseShape shape{number("strip"), number("channels"), number("threads")};
+    if (!llvm::is_contained(depthwiseShapes(c), shape))
+      shape = rankDepthwise(c).front();
+    int64_t channels = shape.channels, strip = shape.strip;
+    bool packed = depthwiseUnitStride(c), vectors = channels > 1;
     bool pixelLanes = !vectors && c.lanesPixel > 1;
-    if (vectors)
-      lanes = c.lanesChannel >= channels ? unsigned(channels) : 1;
-    int64_t last = c.yExtent.back(), strip = pixelLanes  ? std::min<int64_t>(c.lanesPixel, 4)
-                                             : last >= 4 ? 4
-                                             : last >= 2 ? 2
-                                                         : 1;
-    if (pixelLanes)
-      lanes = unsigned(strip);
+    unsigned lanes = pixelLanes                              ? unsigned(strip)
+                     : vectors && c.lanesChannel >= channels ? unsigned(channels)
+                                                             : 1;
     auto epilogue = emitEpilogue(kernel, {c.root->getResult(0)},
                                  convEpilogueShape(kernel, c.xExtent.size(), pixelLanes, lanes));
     if (failed(epilogue))
@@ -300,23 +306,28 @@ private:
       packed = true;
     }
     int64_t tapStride = packed ? outputs : tapStrideOf(c);
-    text +=
-        llvm::formatv("struct Config {{\n  static constexpr int kStrip = {0}, kChannels = {1};\n"
-                      "  static constexpr bool kPixelLanes = {2};\n"
-                      "  static constexpr i64 kFilterStride = {3}, kTapStride = {4};\n};\n",
-                      strip, channels, pixelLanes ? "true" : "false", packed ? 1 : c.filterStride, tapStride);
-    text += outputText(c, *epilogue, {!pixelLanes, lanes});
+    bool constant = c.w.constant && (!c.bias || c.bias->constant);
+    auto flag = [](bool b) { return b ? "true" : "false"; };
+    text += llvm::formatv("struct Config {{\n  static constexpr int kStrip = {0}, kChannels = {1};\n"
+                          "  static constexpr bool kPixelLanes = {2}, kBias = {3}, kConstant = {4}, "
+                          "kWhole = {5};\n"
+                          "  static constexpr i64 kFilterStride = {6}, kTapStride = {7};\n};\n",
+                          strip, channels, flag(pixelLanes), flag(c.bias.has_value()), flag(constant),
+                          flag(depthwiseWhole(c, shape)), packed ? 1 : c.filterStride, tapStride);
+    ConvAnalysis unbiased = c; // the sums start with the bias
+    unbiased.bias.reset();
+    text += outputText(unbiased, *epilogue, {!pixelLanes, lanes});
     text += "using Body = Depthwise<Geometry, Config>;\n";
-    text += unitEntry(std::to_string(kThreads),
+    text += unitEntry(std::to_string(shape.threads),
                       {"const " + element + " *x", "const " + element + " *w",
                        c.bias ? "const " + element + " *bias" : std::string(), epilogue->parameters});
-    text += makeOutput(c, *epilogue);
-    text += llvm::formatv("  runDepthwise<Body>({0}, {1}, output);\n", shiftedPointer("x", c.x),
-                          packed ? "w" : shiftedPointer("w", c.w));
+    text += makeOutput(unbiased, *epilogue);
+    text += llvm::formatv("  runDepthwise<Body, {0}>({1}, {2}, {3}, output);\n", element,
+                          shiftedPointer("x", c.x), packed ? "w" : shiftedPointer("w", c.w),
+                          c.bias ? shiftedPointer("bias", *c.bias) : "nullptr");
     out.text = text + unitEnd();
-    int64_t items = c.pixels() / last * int64_t(llvm::divideCeil(last, strip)) * (outputs / channels);
-    out.grid.x = uint32_t(llvm::divideCeil(items, kThreads));
-    out.block.x = kThreads;
+    out.grid.x = uint32_t(llvm::divideCeil(depthwiseItems(c, shape), shape.threads));
+    out.block.x = uint32_t(shape.threads);
     out.args = {operandArg(c.x.index), packed ? packedArg(0) : operandArg(c.w.index)};
     if (packed)
       out.packing.push_back(packDepthwise(kernel, c, element));

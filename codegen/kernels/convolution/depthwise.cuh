@@ -5,8 +5,11 @@
 // transposed.
 //
 // Config: kStrip, kChannels (neighbouring channels of a thread; x, w and y have unit channel stride if above
-// 1), kPixelLanes (lanes of the epilogue run along pixels, else along channels), w's strides kTapStride(tap)
-// via wStride.
+// 1), kPixelLanes (lanes of the epilogue run along pixels, else along channels), kFilterStride and kTapStride
+// of w, kBias, kConstant (w and bias are constants: they may be read before the preceding launch has ended),
+// kWhole (all cells of a thread are requested before the first is used, else those of one line of the
+// window). Cells are requested in batches without a branch between them: what a strip costs is how often it
+// waits for memory.
 #pragma once
 #include "arch/griddep.cuh"
 #include "convolution/convolution.cuh"
@@ -29,9 +32,15 @@ template <typename G, typename Config> struct Depthwise {
                     (G::kGroupOutputs == 1 && G::kChannelStride == 1 && kOutputs % kChannels == 0),
                 "vectors of channels need a unit stride and no multiplier");
 
+  static constexpr int kOuterTaps = D::allTaps() / kKernel;
+  static constexpr bool kWhole = Config::kWhole && kUnroll;
+  using Cell = Vec<T, kChannels>;
+
   GPUC_DEVICE static constexpr i64 items() {
     return i64(D::allPixels() / G::yExtent(kLast)) * kStrips * kChannelGroups;
   }
+  using Item = typename Select<(items() < (i64(1) << 31)), u32, i64>::type;
+
   /// Whether tap `t` of pixel `p` of the strip meets cell `j`.
   GPUC_DEVICE static constexpr bool meets(int j, int p, int t) { return p * kStride + t * kDilation == j; }
   GPUC_DEVICE static constexpr bool cellUsed(int j) {
@@ -41,15 +50,42 @@ template <typename G, typename Config> struct Depthwise {
           return true;
     return false;
   }
+  GPUC_DEVICE static void loadLine(const T *cells, bool inside, i32 origin, Cell (&line)[kSpan]) {
+#pragma unroll
+    for (int j = 0; j < kSpan; ++j)
+      if (cellUsed(j)) {
+        line[j] = Cell{};
+        if (inside && u32(origin + j) < u32(G::xExtent(kLast)))
+          line[j] = ldVec<kChannels>(cells + j * i64(G::xStride(kLast)));
+      }
+  }
+  GPUC_DEVICE static void loadWeights(const T *weights, Cell (&line)[kKernel]) {
+#pragma unroll
+    for (int t = 0; t < kKernel; ++t)
+      line[t] = ldVec<kChannels>(weights + t * i64(Config::kTapStride));
+  }
+  GPUC_DEVICE static void multiply(const Cell (&cells)[kSpan], const Cell (&weights)[kKernel],
+                                   S (&sum)[kStrip][kChannels]) {
+#pragma unroll
+    for (int j = 0; j < kSpan; ++j)
+#pragma unroll
+      for (int p = 0; p < kStrip; ++p)
+#pragma unroll
+        for (int t = 0; t < kKernel; ++t)
+          if (meets(j, p, t))
+#pragma unroll
+            for (int c = 0; c < kChannels; ++c)
+              sum[p][c] += toAcc(cells[j][c]) * toAcc(weights[t][c]);
+  }
 
   /// Computes item `item` in [0, items()): channels fastest when they are vectors, else strips.
   template <typename Output>
-  GPUC_DEVICE static void run(const T *x, const T *w, const Output &output, i64 item) {
+  GPUC_DEVICE static void run(const T *x, const T *w, const T *bias, const Output &output, Item item) {
     constexpr bool kChannelsFastest = G::kChannelStride == 1;
-    constexpr i64 kFast = kChannelsFastest ? kChannelGroups : kStrips,
-                  kSlow = kChannelsFastest ? kStrips : kChannelGroups;
+    constexpr Item kFast = kChannelsFastest ? kChannelGroups : kStrips,
+                   kSlow = kChannelsFastest ? kStrips : kChannelGroups;
     i32 fast = i32(item % kFast);
-    i64 rest = item / kFast;
+    Item rest = item / kFast;
     i32 slow = 0;
     i32 outer[G::kSpatial] = {}; // positions along the other spatial axes
     i32 strip, channel;
@@ -62,8 +98,8 @@ template <typename G, typename Config> struct Depthwise {
     i32 origin[G::kSpatial];
 #pragma unroll
     for (int d = kLast - 1; d >= 0; --d) {
-      outer[d] = i32(rest % G::yExtent(d));
-      rest /= G::yExtent(d);
+      outer[d] = i32(rest % Item(G::yExtent(d)));
+      rest /= Item(G::yExtent(d));
       line += outer[d] * scale;
       scale *= G::yExtent(d);
       origin[d] = outer[d] * G::stride(d) - G::low(d);
@@ -75,53 +111,57 @@ template <typename G, typename Config> struct Depthwise {
     }
     strip = kChannelsFastest ? slow : fast;
     channel = (kChannelsFastest ? fast : slow) * kChannels;
-    line += rest * scale;
+    line += i64(rest) * scale;
     i32 pixel = strip * kStrip;
     origin[kLast] = pixel * kStride - G::low(kLast);
-    const T *first = x + (offset + rest * i64(G::kImageStride) + origin[kLast] * i64(G::xStride(kLast)) +
-                          channel / G::kGroupOutputs * i64(G::kChannelStride));
+    const T *first =
+        x + (offset + i64(rest) * i64(G::kImageStride) + origin[kLast] * i64(G::xStride(kLast)) +
+             channel / G::kGroupOutputs * i64(G::kChannelStride));
     const T *filter = w + channel * i64(Config::kFilterStride);
 
-    S sum[kStrip][kChannels] = {};
-    constexpr int kOuterTaps = D::allTaps() / kKernel;
-#pragma unroll 1
-    for (int tap = 0; tap < kOuterTaps; ++tap) {
-      int taps = tap;
-      bool inside = true;
-      const T *cells = first;
+    if constexpr (!Config::kConstant)
+      arch::griddepWait();
+    Cell held[kWhole ? kOuterTaps : 1][kKernel];
+    if constexpr (kWhole)
 #pragma unroll
-      for (int d = kLast - 1; d >= 0; --d) {
-        int t = taps % G::kernel(d);
-        taps /= G::kernel(d);
-        inside = inside && u32(origin[d] + t * G::dilation(d)) < u32(G::xExtent(d));
-        cells += t * (G::dilation(d) * i64(G::xStride(d)));
+      for (int tap = 0; tap < kOuterTaps; ++tap)
+        loadWeights(filter + tap * (kKernel * i64(Config::kTapStride)), held[tap]);
+    Cell biases = {};
+    if constexpr (Config::kBias)
+      biases = ldVec<kChannels>(bias + channel);
+    if constexpr (Config::kConstant)
+      arch::griddepWait();
+    arch::griddepLaunch();
+
+    S sum[kStrip][kChannels];
+    Cell cell[kWhole ? kOuterTaps : 1][kSpan];
+    if constexpr (kWhole)
+#pragma unroll
+      for (int tap = 0; tap < kOuterTaps; ++tap) {
+        bool inside = true;
+        const T *cells = windowLine(first, tap, origin, inside);
+        loadLine(cells, inside, origin[kLast], cell[tap]);
       }
+#pragma unroll
+    for (int p = 0; p < kStrip; ++p)
+#pragma unroll
+      for (int c = 0; c < kChannels; ++c)
+        sum[p][c] = toAcc(biases[c]);
+    if constexpr (kWhole)
+#pragma unroll
+      for (int tap = 0; tap < kOuterTaps; ++tap)
+        multiply(cell[tap], held[tap], sum);
+#pragma unroll 1
+    for (int tap = 0; tap < (kWhole ? 0 : kOuterTaps); ++tap) {
+      bool inside = true;
+      const T *cells = windowLine(first, tap, origin, inside);
       if (!inside)
         continue;
       const T *weights = filter + tap * (kKernel * i64(Config::kTapStride));
       if constexpr (kUnroll) {
-        S weight[kKernel][kChannels];
-#pragma unroll
-        for (int t = 0; t < kKernel; ++t) {
-          Vec<T, kChannels> v = ldVec<kChannels>(weights + t * i64(Config::kTapStride));
-#pragma unroll
-          for (int c = 0; c < kChannels; ++c)
-            weight[t][c] = toAcc(v[c]);
-        }
-#pragma unroll
-        for (int j = 0; j < kSpan; ++j) {
-          if (!cellUsed(j) || u32(origin[kLast] + j) >= u32(G::xExtent(kLast)))
-            continue;
-          Vec<T, kChannels> v = ldVec<kChannels>(cells + j * i64(G::xStride(kLast)));
-#pragma unroll
-          for (int p = 0; p < kStrip; ++p)
-#pragma unroll
-            for (int t = 0; t < kKernel; ++t)
-              if (meets(j, p, t))
-#pragma unroll
-                for (int c = 0; c < kChannels; ++c)
-                  sum[p][c] += toAcc(v[c]) * weight[t][c];
-        }
+        loadLine(cells, true, origin[kLast], cell[0]);
+        loadWeights(weights, held[0]);
+        multiply(cell[0], held[0], sum);
       } else {
         for (int t = 0; t < kKernel; ++t) {
           Vec<T, kChannels> weight = ldVec<kChannels>(weights + t * i64(Config::kTapStride));
@@ -170,16 +210,27 @@ template <typename G, typename Config> struct Depthwise {
       }
     }
   }
+
+  /// Where line `tap` of the window of `first` starts; clears `inside` if it lies in the padding.
+  GPUC_DEVICE static const T *windowLine(const T *first, int tap, const i32 (&origin)[G::kSpatial],
+                                         bool &inside) {
+#pragma unroll
+    for (int d = kLast - 1; d >= 0; --d) {
+      int t = tap % G::kernel(d);
+      tap /= G::kernel(d);
+      inside = inside && u32(origin[d] + t * G::dilation(d)) < u32(G::xExtent(d));
+      first += t * (G::dilation(d) * i64(G::xStride(d)));
+    }
+    return first;
+  }
 };
 
 /// Entry of a depthwise unit: one item per thread.
 template <typename Body, typename T, typename Output>
-GPUC_DEVICE void runDepthwise(const T *x, const T *w, const Output &output) {
-  arch::griddepWait();
-  arch::griddepLaunch();
+GPUC_DEVICE void runDepthwise(const T *x, const T *w, const T *bias, const Output &output) {
   i64 item = i64(blockIdx.x) * blockDim.x + threadIdx.x;
   if (item < Body::items())
-    Body::run(x, w, output, item);
+    Body::run(x, w, bias, output, typename Body::Item(item));
 }
 
 } // namespace gpuc

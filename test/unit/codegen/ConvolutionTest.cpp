@@ -39,6 +39,7 @@ struct Conv {
   Extents transposed = {}; ///< the result's spatial extents; empty: an ordinary convolution
   bool bias = true, tf32 = false, constantW = true, nhwcInput = false, nhwcOutput = false;
   std::string epilogue = ""; ///< "", "relu", "residual"
+  std::string config = "";   ///< of the kernel; empty: what select chooses
 
   Extents result() const {
     Extents y{x[0], transposed.empty() ? w[0] : w[1] * group};
@@ -72,7 +73,7 @@ struct Conv {
     }
     s += "  %o = gpuc.kernel \"convolution\" (%a = " + from + " : " + xt + ", %b = %w : " + wt +
          (bias ? ", %c = %bias : " + bt : "") + (epilogue == "residual" ? ", %d = %skip : " + yt : "") +
-         ") -> " + yt + (nhwcOutput ? " attributes {storage = [" + channelsLast(y) + "]}" : "") + " {\n";
+         ") -> " + yt + attributes(y) + " {\n";
     s += std::string("  %y = gpuc.") + (transposed.empty() ? "conv" : "conv_transpose") + " %a, %b" +
          (bias ? " bias %c" : "") + " {strides = " + array(strides, 1) + ", low = " + array(low, 0) +
          (transposed.empty() ? ", high = " + array(high.empty() ? low : high, 0) : "") +
@@ -85,6 +86,12 @@ struct Conv {
       yielded = "%r";
     }
     return s + "  gpuc.yield " + yielded + " : " + yt + "\n  }\n  return %o : " + yt + "\n}\n";
+  }
+  std::string attributes(const Extents &y) const {
+    std::string s = nhwcOutput ? "storage = [" + channelsLast(y) + "]" : "";
+    if (!config.empty())
+      s += (s.empty() ? "" : ", ") + ("config = {" + config + "}");
+    return s.empty() ? s : " attributes {" + s + "}";
   }
   /// Nested list of w's values from axis `axis` on, first element at `first`.
   std::string nested(size_t axis, int64_t first) const {
@@ -197,6 +204,27 @@ TEST_F(ConvolutionTest, Depthwise) {
   multiplier.group = 5;
   runEverywhere(multiplier);
   EXPECT_NE(units().find("runDepthwise"), std::string::npos);
+}
+TEST_F(ConvolutionTest, DepthwiseInPiecesOfEverySize) {
+  for (int64_t kernel : {3, 5})
+    for (int64_t stride : {1, 2})
+      for (int vector : {8, 4, 2})
+        for (int strip : {4, 2, 1}) {
+          Conv c{{2, 16, 6, 7}, {16, 1, kernel, kernel}, "f16"};
+          c.group = 16;
+          c.low = {kernel / 2, kernel / 2};
+          c.strides = {stride, stride};
+          c.nhwcInput = c.nhwcOutput = true;
+          c.epilogue = "relu";
+          c.config = "variant = \"depthwise\", strip = " + std::to_string(strip) +
+                     " : i64, channels = " + std::to_string(vector) + " : i64, threads = 64 : i64";
+          run(c);
+          EXPECT_NE(
+              units().find("kStrip = " + std::to_string(strip) + ", kChannels = " + std::to_string(vector)),
+              std::string::npos);
+          checkCompiles(c.text(), "rtx4090");
+        }
+  EXPECT_NE(units().find("kWhole = true"), std::string::npos);
 }
 TEST_F(ConvolutionTest, OneAndThreeSpatialAxes) {
   Conv line{{2, 8, 23}, {12, 8, 5}};
