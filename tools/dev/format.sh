@@ -36,4 +36,14 @@ for file in "${texts[@]}"; do
     failed=1
   fi
 done
+
+# NVRTC takes a pragma for the whole body of `if constexpr (...)`: where the condition is false it then drops the
+# statement after the loop as well. So a body that starts with a pragma has braces.
+mapfile -t kernels < <(git ls-files '*.cuh')
+if ! awk 'FNR == 1 { open = 0 }
+          open && /^[[:blank:]]*#[[:blank:]]*pragma/ { print FILENAME ":" FNR ": a pragma after if or else without braces"; bad = 1 }
+          !/^[[:blank:]]*\/\// { open = /^[[:blank:]]*(} )?(if|else)/ && !/[{;]([[:blank:]]*\/\/.*)?$/ }
+          END { exit bad }' "${kernels[@]}" >&2; then
+  failed=1
+fi
 exit $failed

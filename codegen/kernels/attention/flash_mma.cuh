@@ -320,10 +320,11 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
     };
     auto isSpoilt = [&](int first, int r) {
       u32 bits = 0;
-      if constexpr (kHidesKeys<Config, Bias>)
+      if constexpr (kHidesKeys<Config, Bias>) {
 #pragma unroll
         for (int i = 0; i < kWarpsN; ++i)
           bits |= shared.slabs.spoilt[first + i];
+      }
       return (bits >> r & 1u) != 0;
     };
 #pragma unroll 2
@@ -356,7 +357,7 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
       if (!isSpoilt(first, r))
         output.store(y, at.b, at.g * Config::kRepeat + at0 % Config::kRepeat, at0 / Config::kRepeat, e);
     }
-    if constexpr (kHidesKeys<Config, Bias>)
+    if constexpr (kHidesKeys<Config, Bias>) {
 #pragma unroll 1
       for (int row = slab; row < Config::kBlockM; row += kThreads / 32) {
         int r = row % 16, first = row / 16 * kWarpsN;
@@ -369,6 +370,7 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
           storeAgain(at.first + row, state);
         }
       }
+    }
   } else {
     arch::syncWarp();
     i32 firstRow = at.first + warp * 16;
@@ -382,7 +384,7 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
                      e);
       }
     }
-    if constexpr (kHidesKeys<Config, Bias>)
+    if constexpr (kHidesKeys<Config, Bias>) {
 #pragma unroll 1
       for (int r = 0; r < 16; ++r)
         if ((spoilt >> r & 1u) && firstRow + r < kRows) {
@@ -393,6 +395,7 @@ GPUC_DEVICE void flashMma(FlashMmaShared<Config> &shared, const typename Config:
           state.sum = arch::shflIdx(state.sum, u32(r % 8 * 4));
           storeAgain(firstRow + r, state);
         }
+    }
   }
 }
 

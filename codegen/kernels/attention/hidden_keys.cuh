@@ -65,7 +65,7 @@ GPUC_DEVICE void storeVisible(const typename Config::T *q, const typename Config
     for (int i = 0; i < 32; ++i) {
       float w = arch::shflIdx(weight, u32(i));
       const T *value = values + V::rowOffset(from + i);
-      if (visible >> i & 1u)
+      if (visible >> i & 1u) {
 #pragma unroll
         for (int group = 0; group < kGroups; ++group)
 #pragma unroll
@@ -74,6 +74,7 @@ GPUC_DEVICE void storeVisible(const typename Config::T *q, const typename Config
             if (e < V::kExtent)
               y[group][l] += w * toFloat(value[e * V::kDepthStride]);
           }
+      }
     }
   }
 #pragma unroll

@@ -72,10 +72,11 @@ template <typename G, typename Config> struct Depthwise {
       for (int p = 0; p < kStrip; ++p)
 #pragma unroll
         for (int t = 0; t < kKernel; ++t)
-          if (meets(j, p, t))
+          if (meets(j, p, t)) {
 #pragma unroll
             for (int c = 0; c < kChannels; ++c)
               sum[p][c] += toAcc(cells[j][c]) * toAcc(weights[t][c]);
+          }
   }
 
   /// Computes item `item` in [0, items()): channels fastest when they are vectors, else strips.
@@ -122,10 +123,11 @@ template <typename G, typename Config> struct Depthwise {
     if constexpr (!Config::kConstant)
       arch::griddepWait();
     Cell held[kWhole ? kOuterTaps : 1][kKernel];
-    if constexpr (kWhole)
+    if constexpr (kWhole) {
 #pragma unroll
       for (int tap = 0; tap < kOuterTaps; ++tap)
         loadWeights(filter + tap * (kKernel * i64(Config::kTapStride)), held[tap]);
+    }
     Cell biases = {};
     if constexpr (Config::kBias)
       biases = ldVec<kChannels>(bias + channel);
@@ -135,22 +137,24 @@ template <typename G, typename Config> struct Depthwise {
 
     S sum[kStrip][kChannels];
     Cell cell[kWhole ? kOuterTaps : 1][kSpan];
-    if constexpr (kWhole)
+    if constexpr (kWhole) {
 #pragma unroll
       for (int tap = 0; tap < kOuterTaps; ++tap) {
         bool inside = true;
         const T *cells = windowLine(first, tap, origin, inside);
         loadLine(cells, inside, origin[kLast], cell[tap]);
       }
+    }
 #pragma unroll
     for (int p = 0; p < kStrip; ++p)
 #pragma unroll
       for (int c = 0; c < kChannels; ++c)
         sum[p][c] = toAcc(biases[c]);
-    if constexpr (kWhole)
+    if constexpr (kWhole) {
 #pragma unroll
       for (int tap = 0; tap < kOuterTaps; ++tap)
         multiply(cell[tap], held[tap], sum);
+    }
 #pragma unroll 1
     for (int tap = 0; tap < (kWhole ? 0 : kOuterTaps); ++tap) {
       bool inside = true;

@@ -49,18 +49,20 @@ GPUC_DEVICE void partialMoments(typename RowTeam<Config>::Shared &shared, const 
     Acc pivot = team.first(x[0][0]), sum = 0;
 #pragma unroll
     for (int v = 0; v < kVectors; ++v)
-      if (at.col(v) < Config::kCols)
+      if (at.col(v) < Config::kCols) {
 #pragma unroll
         for (int l = 0; l < kLanes; ++l)
           sum += x[v][l] - pivot;
+      }
     mean = pivot + team.reduce(sum, SumOp()) / Acc(RowChunk<Config>::elements(at.chunk));
   }
 #pragma unroll
   for (int v = 0; v < kVectors; ++v)
-    if (at.col(v) < Config::kCols)
+    if (at.col(v) < Config::kCols) {
 #pragma unroll
       for (int l = 0; l < kLanes; ++l)
         squares += (x[v][l] - mean) * (x[v][l] - mean);
+    }
   squares = team.reduce(squares, SumOp());
   if (threadIdx.x == 0)
     moments[block] = {mean, squares};

@@ -61,7 +61,7 @@ template <typename Config, typename Unit, typename Exchange> struct SqueezeExcit
     if (active)
       for (int run = runOf; run < kRuns; run += kRunThreads) {
         float sums[kLanes] = {};
-        if (first + run * kLanes < Config::kChannels)
+        if (first + run * kLanes < Config::kChannels) {
 #pragma unroll 4
           for (i32 p = pixelOf; p < Config::kPixels; p += kPixelThreads) {
             Acc x[kLanes];
@@ -70,6 +70,7 @@ template <typename Config, typename Unit, typename Exchange> struct SqueezeExcit
             for (int l = 0; l < kLanes; ++l)
               sums[l] += float(x[l]);
           }
+        }
 #pragma unroll
         for (int l = 0; l < kLanes; ++l)
           s.partial[pixelOf][run * kLanes + l] = sums[l];
