@@ -117,13 +117,26 @@ bool markRowState(func::FuncOp function, const Target &target) {
     const KernelFamily *family = findFamily(kernel.getFamily());
     if (!family || kernel.getFamily() != "matmul" || failed(family->select(kernel, target)))
       continue;
-    if (family->takesRowState(kernel)) {
+    if (family->takesRowState(kernel, target)) {
       kernel->setAttr(kRowStateAttr, UnitAttr::get(kernel.getContext()));
       any = true;
     }
     kernel.removeConfigAttr();
   }
   return any;
+}
+
+bool selectsRowState(func::FuncOp function, const Target &target) {
+  ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); });
+  return llvm::all_of(function.getOps<KernelOp>(), [&](KernelOp kernel) {
+    Block &body = kernel.getBody().front();
+    if (body.getOps<RowStatisticsOp>().empty() && body.getOps<RowMomentsOp>().empty())
+      return true;
+    const KernelFamily *family = findFamily(kernel.getFamily());
+    bool selected = family && succeeded(family->select(kernel, target));
+    kernel.removeConfigAttr();
+    return selected;
+  });
 }
 
 PlanBuilder::PlanBuilder(Plan &plan, std::shared_ptr<const void> owner, PlanBuilderOptions options)

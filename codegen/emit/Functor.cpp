@@ -276,7 +276,10 @@ static std::optional<GroupLayout> groupLayout(ExprEmitter::Impl &e, const Index 
 }
 
 std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, Value root, const FunctorShape &shape) {
-  if (kernel.getNumResults() != 1)
+  RowMomentsOp moments = yieldedMoments(kernel);
+  bool rows = !rowStatisticsOf(kernel).empty();
+  // Moments are the last result (passes/FoldNormalization.cpp).
+  if (kernel.getNumResults() != (moments ? 2 : 1) || kernel.getYield()->getOperand(0).getDefiningOp<RowMomentsOp>())
     return std::nullopt;
   Value yielded = kernel.getYield()->getOperand(0);
   Type element = elementTypeOf(yielded);
@@ -298,6 +301,19 @@ std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, Value root, con
       if (argument != held)
         loaded.push_back(argument);
     auto names = addArguments(members, loaded);
+    std::string methods;
+    if (moments) {
+      EmittedArg arg;
+      arg.kind = EmittedArg::Kind::Result;
+      arg.index = 1;
+      methods += momentsText(moments, shape, members.add(storageTypeName(elementTypeOf(moments.getY())), "out1", arg));
+    }
+    if (rows) {
+      auto text = rowStateText(kernel, root, shape, loaded, names, groupCoords);
+      if (failed(text))
+        return std::nullopt;
+      methods += *text;
+    }
     ExprEmitter emitter(kernel, shape.lanes, shape.indexType);
     auto &e = emitter.internals();
     e.quiet = true;
@@ -318,6 +334,7 @@ std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, Value root, con
       out.heldLayout = *layout;
       out.held = held.getArgNumber();
     }
+    bindRowState(e, kernel, root, shape, coords);
     mapForward(e, kernel);
     auto at = e.forward.find(yielded);
     if (at == e.forward.end())
@@ -334,6 +351,8 @@ std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, Value root, con
         cast && computeTypeName(elementTypeOf(cast.getX())) == computeTypeName(element) &&
         elementTypeOf(cast.getX()).isF32() && e.forward.count(cast.getX()))
       last = cast.getX();
+    if (moments && moments.getX() != last)
+      return std::nullopt;
     std::string value = e.emit(last, e.forward[last]).text;
     if (e.failed)
       return std::nullopt;
@@ -344,10 +363,12 @@ std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, Value root, con
     body =
         indentLines(e.hoisted, 4) + laneLoopText(shape.lanes, e.laneBody + "r[lane] = " + value + ";\n", 4);
     std::string count = "[" + std::to_string(shape.lanes) + "]";
-    out.functor.text = e.tables + "struct " + shape.name + " {\n" + members.declarations +
+    out.functor.hasRows = rows;
+    out.functor.hasMoments = bool(moments);
+    out.functor.text = e.tables + "struct " + shape.name + " {\n" + members.declarations + methods +
                        "  GPUC_DEVICE void compute(const " + computeTypeName(elementTypeOf(root)) +
                        " (&acc)" + count + ", const " + storageTypeName(element) + " (&held)" + count +
-                       coordinateParameters(shape) + ", " + computeTypeName(element) + " (&r)" + count +
+                       (rows ? ", const Row &row" : "") + coordinateParameters(shape) + ", " + computeTypeName(element) + " (&r)" + count +
                        ") const {\n" + body + "  }\n};\n";
     out.functor.parameters = members.parameters;
     out.functor.construct = shape.name + "{" + members.initialisers + "}";

@@ -119,7 +119,10 @@ OwningOpRef<ModuleOp> Compilation::programOf(const Target &target) {
       PipelineOptions pipeline;
       pipeline.precision = options.precision;
       buildMemoryPipeline(pm, pipeline);
-      return succeeded(pm.run(*copy)) ? std::move(copy) : nullptr;
+      if (failed(pm.run(*copy)))
+        return nullptr;
+      if (selectsRowState(copy->lookupSymbol<func::FuncOp>("main"), target))
+        return copy;
     }
   }
   return state->module->clone();

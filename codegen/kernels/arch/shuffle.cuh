@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Warp shuffles and votes of all 32 lanes, of any trivially copyable type of 1, 2, 4 or 8 bytes.
+// Warp shuffles and votes of all 32 lanes, of any trivially copyable type of 1, 2 or a multiple of 4 bytes.
 // A source lane outside the warp (or outside the `width` group) gives the own value.
 #pragma once
 #include "arch/convert.cuh"
@@ -21,9 +21,8 @@ struct ShflIdx {
 };
 
 template <typename Mode, typename T> GPUC_DEVICE T shflAny(T v, u32 arg, u32 width) {
-  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
-                "shuffles move 1, 2, 4 or 8 bytes");
-  constexpr int kWords = sizeof(T) == 8 ? 2 : 1;
+  static_assert(sizeof(T) <= 2 || sizeof(T) % 4 == 0, "shuffles move 1, 2 or a multiple of 4 bytes");
+  constexpr int kWords = sizeof(T) <= 4 ? 1 : int(sizeof(T) / 4);
   u32 words[kWords] = {};
   memcpy(words, &v, sizeof(T));
 #pragma unroll

@@ -14,7 +14,6 @@ using namespace mlir;
 namespace gpuc {
 
 constexpr llvm::StringLiteral kDepthwise = "depthwise";
-constexpr int kThreads = 256; ///< of packing
 
 FunctorShape convEpilogueShape(KernelOp kernel, size_t spatial, bool pixelLanes, unsigned lanes) {
   FunctorShape shape;

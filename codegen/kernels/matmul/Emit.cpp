@@ -116,16 +116,23 @@ struct MatmulFamily final : KernelFamily {
     return list;
   }
 
-  bool takesRowState(KernelOp kernel) const override {
+  bool takesRowState(KernelOp kernel, const Target &target) const override {
     auto m = analyzeMatmul(kernel);
     auto config = readConfig(kernel);
-    if (failed(m) || failed(config) || !StringRef(config->variant).starts_with("slab_") || m->swapped ||
-        !m->batchExtents.empty() || m->lanes < 2)
+    if (failed(m) || failed(config) || !findWgmmaVariant(config->variant))
       return false;
-    // Moments need tiles of 64 columns: chosen already, or the depth fits into one block of them.
-    constexpr int64_t kDepthBytes = 14 * 128;
-    return config->variant == "slab_64x64" ||
-           m->problem.depth * bitWidth(m->problem.dtype) / 8 <= kDepthBytes;
+    auto w = analyzeWgmmaMatmul(kernel, *m, target);
+    if (!w || m->swapped || !m->batchExtents.empty() || m->lanes < 2)
+      return false;
+    auto plain = rankProducts(m->problem, w->problem, target, 1);
+    w->problem.rowState = w->problem.moments = true;
+    auto folded = rankProducts(m->problem, w->problem, target, 1);
+    // The norm's own kernel, of which the product that writes its operand and the one that reads its result may
+    // lose a half each.
+    double bytes = double(m->problem.rows * std::min(m->problem.cols, m->problem.depth)) *
+                   double(bitWidth(m->problem.dtype)) / 4; // read and written
+    double norm = 2.4 + bytes / 3.9e6;
+    return !folded.empty() && folded.front().microseconds <= plain.front().microseconds + norm / 2;
   }
 
   FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &target) const override {

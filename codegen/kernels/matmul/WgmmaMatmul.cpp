@@ -67,7 +67,7 @@ std::optional<WgmmaMatmul> analyzeWgmmaMatmul(KernelOp kernel, const MatmulAnaly
     p.staged = true;
     p.held = staged->held.has_value();
     p.resultBytes = int(bitWidth(staged->result.dtype) / 8);
-    p.swappable = stage(kernel, m, p, true).has_value();
+    p.swappable = !p.rowState && stage(kernel, m, p, true).has_value();
   }
   if (p.rows * p.cols >= (int64_t(1) << 31) * 8)
     return std::nullopt;
@@ -82,26 +82,13 @@ bool hasWarpgroupBody(KernelOp kernel, const Target &target) {
 
 /// "struct Output" of ../slab for an epilogue with row state.
 static std::string rowOutputText(const EmittedFunctor &f, unsigned lanes) {
-  std::string s =
-      f.text +
-      llvm::formatv(
-          "struct Output {{\n  static constexpr int kLanes = {0};\n  static constexpr bool kMoments = "
-          "{1};\n",
-          lanes, f.hasMoments ? "true" : "false")
-          .str();
-  s += "  const Epilogue &epilogue;\n";
-  s += f.hasRows ? "  using Row = Epilogue::Row;\n  GPUC_DEVICE Row row(i32 row) const { return "
-                   "epilogue.row(row); }\n"
-                 : "  struct Row {};\n  GPUC_DEVICE Row row(i32) const { return {}; }\n";
+  std::string s = f.text + llvm::formatv("struct Output {{\n  static constexpr int kLanes = {0};\n", lanes).str();
+  s += "  const Epilogue &epilogue;\n" + rowStateMembers(f);
   s += llvm::formatv("  template <int L>\n  GPUC_DEVICE void store(float (&values)[L], const Row &{0}, i32, "
                      "i32 row, i32 col) const {{\n"
-                     "    epilogue.store(values, {1}row, col);\n  }\n",
+                     "    epilogue.store(values, {1}row, col);\n  }\n};\n",
                      f.hasRows ? "state" : "", f.hasRows ? "state, " : "");
-  if (f.hasMoments)
-    s += "  static constexpr int kMomentColumns = Epilogue::kMomentColumns;\n"
-         "  GPUC_DEVICE void storeMoments(i32 row, i32 part, float sum, float squares) const {\n"
-         "    epilogue.storeMoments(row, part, sum, squares);\n  }\n";
-  return s + "};\n";
+  return s;
 }
 
 FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const MatmulAnalysis &m,

@@ -158,8 +158,6 @@ WgmmaOperand wgmmaOperand(KernelOp kernel, llvm::StringRef family, llvm::StringR
 std::optional<WgmmaStaged> stageResult(KernelOp kernel, Value root, FunctorShape shape, unsigned rowGroup,
                                        unsigned colGroup, bool swapped, const WgmmaProblem &p,
                                        llvm::ArrayRef<int64_t> batchExtents) {
-  if (kernel.getNumResults() != 1)
-    return std::nullopt;
   DType dtype = dtypeOf(kernel.getResult(0));
   if ((dtype != DType::F16 && dtype != DType::BF16 && dtype != DType::F32) || p.cols % 2 != 0 ||
       (swapped && p.rows % 2 != 0))
@@ -210,13 +208,30 @@ std::string pairOutputText(const WgmmaProblem &p, const WgmmaVariant &v, const W
                     "kWhole = {2};\n{3}",
                     element, boolText(staged.held.has_value()),
                     boolText(p.rows % tileRows == 0 && p.cols % tileCols == 0), members);
-  s += "  const Epilogue &epilogue;\n  BlockMaps<ResultLayout, HeldLayout> maps;\n"
-       "  GPUC_DEVICE void compute(const float (&pair)[2], const Element (&held)[2], i32 z, i32 row, i32 "
-       "col,\n"
-       "                           float (&values)[2]) const {\n"
-       "    float sums[2] = {pair[0], pair[1]};\n";
+  s += "  const Epilogue &epilogue;\n  BlockMaps<ResultLayout, HeldLayout> maps;\n";
+  const EmittedFunctor &f = staged.values.functor;
+  s += rowStateMembers(f);
+  s += llvm::formatv(
+      "  GPUC_DEVICE void compute(const float (&pair)[2], const Element (&held)[2], const Row &{0}, i32 z, i32 "
+      "row,\n                           i32 col, float (&values)[2]) const {{\n"
+      "    float sums[2] = {{pair[0], pair[1]};\n",
+      f.hasRows ? "state" : "");
   s += before;
-  s += llvm::formatv("    epilogue.compute(sums, held, {0}, values);\n  }\n};\n", coordinates);
+  s += llvm::formatv("    epilogue.compute(sums, held, {0}{1}, values);\n  }\n};\n", f.hasRows ? "state, " : "",
+                     coordinates);
+  return s;
+}
+
+std::string rowStateMembers(const EmittedFunctor &f) {
+  std::string s = llvm::formatv("  static constexpr bool kRows = {0}, kMoments = {1};\n", boolText(f.hasRows),
+                                boolText(f.hasMoments));
+  s += f.hasRows ? "  using Row = Epilogue::Row;\n"
+                   "  GPUC_DEVICE Row row(i32 row) const { return epilogue.row(row); }\n"
+                 : "  struct Row {};\n  GPUC_DEVICE Row row(i32) const { return {}; }\n";
+  if (f.hasMoments)
+    s += "  static constexpr int kMomentColumns = Epilogue::kMomentColumns;\n"
+         "  GPUC_DEVICE void storeMoments(i32 row, i32 part, float sum, float squares) const {\n"
+         "    epilogue.storeMoments(row, part, sum, squares);\n  }\n";
   return s;
 }
 

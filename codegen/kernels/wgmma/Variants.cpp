@@ -49,9 +49,9 @@ int64_t WgmmaVariant::sharedBytes(int resultBytes) const {
 bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
   if (v.slab)
     return allowsSlab(v, p, splits, t);
-  if (p.rowState || splits != 1)
+  if (splits != 1 || v.sharedBytes(p.staged ? p.resultBytes : 0) > t.maxSharedPerBlock)
     return false;
-  if (v.sharedBytes(p.staged ? p.resultBytes : 0) > t.maxSharedPerBlock)
+  if (p.rowState && (!p.staged || v.swapped))
     return false;
   if (v.swapped && !p.swappable)
     return false;

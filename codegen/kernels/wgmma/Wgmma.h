@@ -121,6 +121,9 @@ std::optional<WgmmaStaged> stageResult(KernelOp kernel, mlir::Value root, Functo
 std::string pairOutputText(const WgmmaProblem &problem, const WgmmaVariant &variant,
                            const WgmmaStaged &staged, llvm::StringRef members, llvm::StringRef before,
                            llvm::StringRef coordinates);
+/// Members of "struct Output" that pass the row state of its member `epilogue` on: kRows, Row and row(row), kMoments
+/// and, if true, kMomentColumns and storeMoments(row, part, sum, squares).
+std::string rowStateMembers(const EmittedFunctor &epilogue);
 /// Issue slots that an element of the epilogue takes, about.
 int epilogueInstructions(KernelOp kernel);
 /// Adds the maps' parameters and arguments to a unit; the expression of its BlockMaps.

@@ -8,6 +8,7 @@
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/ldmatrix.cuh"
+#include "arch/shuffle.cuh"
 #include "arch/stmatrix.cuh"
 #include "arch/tma.cuh"
 #include "matmul/tile_coord.cuh"
@@ -69,8 +70,10 @@ template <typename Config, typename Output> struct SlabStore {
 ///
 /// Output has Element (f16, bf16, float), kHeld (there is such a matrix), kWhole (no tile passes the end of
 /// the result), and
-///   compute(const float (&sums)[2], const Element (&held)[2], i32 z, i32 row, i32 col, float (&values)[2])
-/// for two neighbours along B's rows, and `maps`, a BlockMaps.
+///   compute(const float (&sums)[2], const Element (&held)[2], const Row &, i32 z, i32 row, i32 col, float (&values)[2])
+/// for two neighbours along B's rows, and `maps`, a BlockMaps. For folded normalisations (docs/adr/0006): kRows, Row
+/// and row(row), what a row's values have in common; kMoments and storeMoments(row, part, sum, squares) of the values
+/// of 64 columns. Neither goes with swapped operands.
 template <typename Config, typename Output> struct StagedStore {
   using Element = typename Output::Element;
   using Schedule = WgmmaSchedule<Config>;
@@ -86,10 +89,14 @@ template <typename Config, typename Output> struct StagedStore {
   /// two.
   static constexpr int kPairWords = kWide ? 2 : 1, kWords = 4 * kPairWords;
   static constexpr int kTogether = kWide ? 2 : 4; ///< quarters at a time: as many as registers allow
+  using Row = typename Output::Row;
+  static_assert(!Config::kSwapped || !(Output::kRows || Output::kMoments), "rows are A's");
+  static_assert(Schedule::kRowsOfGroup <= 128, "a warp's rows have a lane each");
 
   u32 blocks, barriers, id; ///< shared memory and barriers of the warpgroup, its number
   Output output;
   u32 heldPhases = 0;
+  Row own{}; ///< of the row of this lane: lane l has row l%16 of the warp's in block l/16
 
   GPUC_DEVICE StagedStore(u32 shared, u32 barriers, u32 warpgroup, const Output &output)
       : blocks(shared), barriers(barriers), id(warpgroup), output(output) {}
@@ -97,8 +104,12 @@ template <typename Config, typename Output> struct StagedStore {
   GPUC_DEVICE static bool isLeader() { return threadIdx.x % 128 == 0; }
   GPUC_DEVICE static constexpr int blocksOf(int mi, int sums) { return mi * sums * 2 / 64; }
 
-  /// Requests the residual of the first blocks.
+  /// Requests the residual of the first blocks, and reads the state of the rows.
   template <int kMi, int kSums> GPUC_DEVICE void start(const WgmmaTile &tile, i32 row, i32 col) {
+    if constexpr (Output::kRows) {
+      i32 lane = i32(threadIdx.x % 32), r = row + lane / 16 % kMi * 64 + i32(threadIdx.x / 32 % 4) * 16 + lane % 16;
+      own = output.row(r < i32(Config::kM) ? r : i32(Config::kM) - 1);
+    }
     if constexpr (Output::kHeld) {
       if (isLeader()) {
         arch::bulkWaitRead<0>();
@@ -130,6 +141,14 @@ template <typename Config, typename Output> struct StagedStore {
         arch::mbarrierWait(barriers + u32(buffer) * 8, heldPhases >> buffer & 1);
         heldPhases ^= 1u << buffer;
       }
+      Row rows[2] = {}; // of this thread's rows of the block
+      if constexpr (Output::kRows) {
+#pragma unroll
+        for (u32 h = 0; h < 2; ++h)
+          rows[h] = arch::shflIdx(own, u32(i) * 16 + h * 8 + threadIdx.x % 32 / 4);
+      }
+      Moments moments;
+      bool hasRows = isInside(blockA + i32(threadIdx.x / 32 % 4) * 16, blockB);
       // Loads of several quarters are issued before the first value is needed.
 #pragma unroll
       for (int first = 0; first < 4; first += kTogether) {
@@ -139,11 +158,11 @@ template <typename Config, typename Output> struct StagedStore {
           for (int q = 0; q < kTogether; ++q)
             moveQuarter<false>(held[q], block, first + q);
         }
-        if (isInside(blockA + i32(threadIdx.x / 32 % 4) * 16, blockB)) {
+        if (hasRows) {
 #pragma unroll
           for (int q = 0; q < kTogether; ++q)
-            computeQuarter(values[q], &acc[i][(j * 4 + first + q) * 8], held[q], first + q, tile.z, blockA,
-                           blockB);
+            computeQuarter(values[q], &acc[i][(j * 4 + first + q) * 8], held[q], rows, moments, first + q, tile.z,
+                           blockA, blockB);
         }
         if constexpr (!Output::kHeld) {
           if (first == 0 && (kBuffers < kBlocks || b == 0)) {
@@ -155,6 +174,10 @@ template <typename Config, typename Output> struct StagedStore {
 #pragma unroll
         for (int q = 0; q < kTogether; ++q)
           moveQuarter<true>(values[q], block, first + q);
+      }
+      if constexpr (Output::kMoments) {
+        if (hasRows)
+          storeMoments(moments, blockA, blockB);
       }
       arch::fenceProxyAsyncShared();
       arch::barSync(1 + id, 128);
@@ -175,6 +198,27 @@ template <typename Config, typename Output> struct StagedStore {
   }
 
 private:
+  /// Of this thread's columns in the two rows that it has of a block.
+  struct Moments {
+    float sums[2] = {}, squares[2] = {};
+  };
+  /// Adds up the columns of four lanes.
+  GPUC_DEVICE void storeMoments(Moments moments, i32 blockA, i32 blockB) const {
+    static_assert(Output::kMomentColumns == 64, "a block is a part");
+    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+#pragma unroll
+      for (u32 d = 1; d < 4; d *= 2) {
+        moments.sums[h] += arch::shflXor(moments.sums[h], d);
+        moments.squares[h] += arch::shflXor(moments.squares[h], d);
+      }
+      i32 row = blockA + i32(warp * 16 + lane / 4) + h * 8;
+      if (lane % 4 == 0 && row < i32(Config::kM))
+        output.storeMoments(row, blockB / 64, moments.sums[h], moments.squares[h]);
+    }
+  }
+
   /// A row of A and one of B exist. Blocks, and rows of a warp, that lie outside are left out: with few
   /// channels that is most of a tile.
   GPUC_DEVICE static bool isInside(i32 rowA, i32 rowB) {
@@ -245,7 +289,8 @@ private:
   }
 
   GPUC_DEVICE void computeQuarter(u32 (&words)[kWords], const float *sums, const u32 (&held)[kWords],
-                                  int quarter, i32 z, i32 blockA, i32 blockB) const {
+                                  const Row (&rows)[2], Moments &moments, int quarter, i32 z, i32 blockA,
+                                  i32 blockB) const {
     int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4;
     i32 rowA = blockA + warp * 16 + lane / 4, rowB = blockB + quarter * 16 + lane % 4 * 2;
 #pragma unroll
@@ -259,7 +304,11 @@ private:
         own[0] = Element{u16(held[m])};
         own[1] = Element{u16(held[m] >> 16)};
       }
-      computePair(pair, own, z, rowA + m % 2 * 8, rowB + m / 2 * 8, values);
+      computePair(pair, own, rows[m % 2], z, rowA + m % 2 * 8, rowB + m / 2 * 8, values);
+      if constexpr (Output::kMoments) {
+        moments.sums[m % 2] += values[0] + values[1];
+        moments.squares[m % 2] += values[0] * values[0] + values[1] * values[1];
+      }
       if constexpr (kWide) {
         words[m * 2] = arch::bitCast<u32>(values[0]);
         words[m * 2 + 1] = arch::bitCast<u32>(values[1]);
@@ -271,8 +320,8 @@ private:
     }
   }
 
-  GPUC_DEVICE void computePair(const float (&sums)[2], const Element (&held)[2], i32 z, i32 rowA, i32 rowB,
-                               float (&values)[2]) const {
+  GPUC_DEVICE void computePair(const float (&sums)[2], const Element (&held)[2], const Row &state, i32 z, i32 rowA,
+                               i32 rowB, float (&values)[2]) const {
     i32 row = Config::kSwapped ? rowB : rowA, col = Config::kSwapped ? rowA : rowB;
     if constexpr (!Output::kWhole) { // what lies outside is computed somewhere inside and not written
       constexpr i32 kLastRow = Config::kM - (Config::kSwapped ? 2 : 1),
@@ -280,7 +329,7 @@ private:
       row = row < kLastRow ? row : kLastRow;
       col = col < kLastCol ? col : kLastCol;
     }
-    output.compute(sums, held, z, row, col, values);
+    output.compute(sums, held, state, z, row, col, values);
   }
 };
 

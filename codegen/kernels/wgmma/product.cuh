@@ -22,7 +22,7 @@ template <typename Config, typename SourceA, typename SourceB, typename Store> s
   using Schedule = WgmmaSchedule<Config>;
   static constexpr int kStages = Config::kStages, kConsumers = Config::kConsumers;
   static constexpr int kConsumerThreads = kConsumers * 128, kThreads = kConsumerThreads + 128;
-  static constexpr int kRowsOfGroup = Config::kPingPong ? Config::kBlockA : Config::kBlockA / kConsumers;
+  static constexpr int kRowsOfGroup = Schedule::kRowsOfGroup;
   static constexpr int kMi = kRowsOfGroup / 64;     ///< instructions on top of each other
   static constexpr int kSums = Config::kBlockB / 2; ///< of a thread, per instruction
   static constexpr u32 kBytesA = u32(Config::kBlockA) * 128, kBytesB = u32(Config::kBlockB) * 128;

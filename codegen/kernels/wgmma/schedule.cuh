@@ -27,6 +27,8 @@ template <typename Config> struct WgmmaSchedule {
   static constexpr u32 kTilesA = (kRowsA + Config::kBlockA - 1) / Config::kBlockA;
   static constexpr u32 kTilesB = (kRowsB + Config::kBlockB - 1) / Config::kBlockB;
   static constexpr u32 kTiles = kTilesA * kTilesB * u32(Config::kBatch);
+  /// Of a tile, for one consumer warpgroup.
+  static constexpr int kRowsOfGroup = Config::kPingPong ? Config::kBlockA : Config::kBlockA / Config::kConsumers;
 
   GPUC_DEVICE static WgmmaTile tile(u32 index) {
     u32 row, col;

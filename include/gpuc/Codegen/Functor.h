@@ -69,14 +69,15 @@ struct EmittedValues {
   /// Instead of `store`:
   ///   GPUC_DEVICE void compute(const C (&acc)[lanes], const S (&held)[lanes], I g0, …, R (&r)[lanes]) const;
   /// r: the result's elements in their compute type, to be rounded to its storage type S. The parameters have
-  /// no pointer to the result and to what is held.
+  /// no pointer to the result and to what is held. Row state as in emitEpilogue: `const Row &row` comes after
+  /// `held`, and moments are those of `r`.
   EmittedFunctor functor;
   GroupLayout result;
   /// An operand of the result's element type whose elements at the coordinates are passed in `held`.
   std::optional<unsigned> held;
   GroupLayout heldLayout;
 };
-/// Nothing when the kernel has several results, or the result does not lie as GroupLayout says.
+/// Nothing when the kernel has several results (besides moments), or the result does not lie as GroupLayout says.
 std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, mlir::Value rootResult,
                                                 const FunctorShape &shape);
 
