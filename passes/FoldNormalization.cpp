@@ -213,7 +213,8 @@ SmallVector<Operation *> epilogueOf(KernelOp kernel, Operation *root) {
 }
 
 /// Recomputes the epilogue in f32 from the values in `mapping` on, with `applied` for the uses that it knows;
-/// what the region yields is cast back.
+/// what the region yields is cast back. Functions keep their type: in 16 bits they cost half as much, and they are
+/// where the unfolded epilogue has rounded already.
 void widenEpilogue(KernelOp kernel, ArrayRef<Operation *> epilogue, IRMapping &mapping,
                    llvm::function_ref<Value(OpOperand &)> applied, RegionBuilder &b) {
   for (Operation *op : epilogue) {
@@ -223,7 +224,11 @@ void widenEpilogue(KernelOp kernel, ArrayRef<Operation *> epilogue, IRMapping &m
       Value value = applied(operand);
       if (!value)
         value = mapping.lookupOrDefault(operand.get());
-      operands.push_back(isNarrowFloat(elementTypeOf(value)) ? b.f32(value) : value);
+      if (isa<UnaryOp>(op) && isNarrowFloat(elementTypeOf(operand.get())))
+        value = b.cast(value, elementTypeOf(operand.get()));
+      else if (isNarrowFloat(elementTypeOf(value)))
+        value = b.f32(value);
+      operands.push_back(value);
     }
     if (isa<CastOp>(op) && isNarrowFloat(elementTypeOf(op->getResult(0)))) {
       mapping.map(op->getResult(0), b.f32(operands[0]));
@@ -232,7 +237,7 @@ void widenEpilogue(KernelOp kernel, ArrayRef<Operation *> epilogue, IRMapping &m
     Operation *clone = op->clone();
     clone->setOperands(operands);
     for (Value result : clone->getResults())
-      if (isNarrowFloat(elementTypeOf(result)))
+      if (isNarrowFloat(elementTypeOf(result)) && !isa<UnaryOp>(op))
         result.setType(RankedTensorType::get(shapeOf(result), b.builder.getF32Type()));
     b.builder.insert(clone);
     mapping.map(op->getResults(), clone->getResults());
@@ -245,9 +250,31 @@ void widenEpilogue(KernelOp kernel, ArrayRef<Operation *> epilogue, IRMapping &m
     op->erase();
 }
 
+/// The root's only use adds a constant row to it: that becomes part of `bias`, and the sum is the root's result.
+void absorbBias(KernelOp kernel, MatmulOp root, HostTensor &bias) {
+  Value z = root.getZ();
+  auto add = z.hasOneUse() ? dyn_cast<BinaryOp>(*z.getUsers().begin()) : BinaryOp();
+  if (!add || add.getKind() != BinaryKind::Add || elementTypeOf(add.getZ()) != elementTypeOf(z) ||
+      shapeOf(add.getZ()) != shapeOf(z))
+    return;
+  Value other = operandOf(kernel, add.getX() == z ? add.getY() : add.getX());
+  auto shape = other ? shapeOf(other) : ArrayRef<int64_t>();
+  if (shape.empty() || !getConstant(other) || shape.back() != bias.shape()[0] ||
+      tensorType(other).getNumElements() != shape.back())
+    return;
+  bias = *reference::binary(BinaryKind::Add, bias, toFloat(other).reshaped({shape.back()}));
+  add.getZ().replaceAllUsesWith(z);
+  add.erase();
+}
+
 void rewrite(Reading &reading, Norm norm, Value moments) {
   KernelOp kernel = reading.kernel;
   MatmulOp root = reading.root;
+  std::optional<FoldedWeights> folded;
+  if (reading.factor) {
+    folded = foldWeights(norm, reading.weights);
+    absorbBias(kernel, root, folded->bias);
+  }
   SmallVector<Operation *> epilogue = epilogueOf(kernel, root);
   // The operand becomes the un-normalised tensor, of the same type.
   kernel.getInputsMutable()[reading.argument.getArgNumber()].set(norm.x);
@@ -266,16 +293,16 @@ void rewrite(Reading &reading, Norm norm, Value moments) {
     return b.reshape(v, wanted);
   };
   Value z = root.getZ(), wide = b.f32(z);
-  if (reading.factor) {
-    FoldedWeights folded = foldWeights(norm, reading.weights);
-    kernel.getInputsMutable()[cast<BlockArgument>(root.getY()).getArgNumber()].set(constant(folded.weights));
+  if (folded) {
+    kernel.getInputsMutable()[cast<BlockArgument>(root.getY()).getArgNumber()].set(constant(folded->weights));
     if (norm.centered)
       wide = b.binary(BinaryKind::Sub, wide,
                       b.binary(BinaryKind::Mul, perRow(statistics.getMean(), shapeOf(z)),
-                               addOperand(kernel, constant(folded.columnSums))));
+                               addOperand(kernel, constant(folded->columnSums))));
     wide = b.binary(BinaryKind::Mul, wide, perRow(statistics.getScale(), shapeOf(z)));
-    if (norm.bias)
-      wide = b.binary(BinaryKind::Add, wide, addOperand(kernel, constant(folded.bias)));
+    if (llvm::any_of(llvm::ArrayRef(folded->bias.data<float>(), size_t(folded->bias.size())),
+                     [](float v) { return v != 0; }))
+      wide = b.binary(BinaryKind::Add, wide, addOperand(kernel, constant(folded->bias)));
   }
   auto parameter = [&](Value v) {
     return v && !reading.epilogue.empty() ? Value(addOperand(kernel, constant(toFloat(v)))) : Value();

@@ -88,7 +88,7 @@ template <typename Config, typename Output> struct StagedStore {
   /// first columns), (rows 8-15, first), (rows 0-7, last), (rows 8-15, last). A pair of each: one word or
   /// two.
   static constexpr int kPairWords = kWide ? 2 : 1, kWords = 4 * kPairWords;
-  static constexpr int kTogether = kWide ? 2 : 4; ///< quarters at a time: as many as registers allow
+  static constexpr int kTogether = kWide || Output::kRows || Output::kMoments ? 2 : 4; ///< quarters at a time: as many as registers allow
   using Row = typename Output::Row;
   static_assert(!Config::kSwapped || !(Output::kRows || Output::kMoments), "rows are A's");
   static_assert(Schedule::kRowsOfGroup <= 128, "a warp's rows have a lane each");
