@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Takes layer norms and RMS norms apart and fuses the halves into the products around them (docs/adr/0006).
+#include "FoldedWeights.h"
 #include "gpuc/IR/Constants.h"
 #include "gpuc/IR/OpClasses.h"
 #include "gpuc/IR/Storage.h"
@@ -167,37 +168,6 @@ BlockArgument addOperand(KernelOp kernel, Value operand) {
   return kernel.getBody().front().addArgument(operand.getType(), kernel.getLoc());
 }
 
-/// Weights with the norm's scale folded in, and what the epilogue subtracts and adds for it.
-struct FoldedWeights {
-  HostTensor weights;    ///< [K, N], scale ⊙ W in W's type
-  HostTensor columnSums; ///< [N] f32, of the rounded weights
-  HostTensor bias;       ///< [N] f32, sum over k of bias[k] W[k, n]
-};
-
-FoldedWeights foldWeights(const Norm &norm, Value constant) {
-  auto shape = shapeOf(constant);
-  int64_t depth = shape[0], columns = shape[1];
-  HostTensor original = toFloat(constant), scaled = original;
-  if (norm.scale)
-    scaled = *reference::binary(BinaryKind::Mul, original, toFloat(norm.scale).reshaped({depth, 1}));
-  FoldedWeights folded{*reference::cast(scaled, dtypeOf(constant)), HostTensor(DType::F32, {columns}),
-                       HostTensor(DType::F32, {columns})};
-  HostTensor rounded = *reference::cast(folded.weights, DType::F32);
-  std::vector<double> sums(columns), biases(columns);
-  HostTensor bias = norm.bias ? toFloat(norm.bias) : HostTensor();
-  for (int64_t k = 0; k < depth; ++k)
-    for (int64_t n = 0; n < columns; ++n) {
-      sums[n] += rounded.data<float>()[k * columns + n];
-      if (norm.bias)
-        biases[n] += double(bias.data<float>()[k]) * original.data<float>()[k * columns + n];
-    }
-  for (int64_t n = 0; n < columns; ++n) {
-    folded.columnSums.mutableData<float>()[n] = float(sums[n]);
-    folded.bias.mutableData<float>()[n] = float(biases[n]);
-  }
-  return folded;
-}
-
 bool isNarrowFloat(Type element) { return element.isF16() || element.isBF16(); }
 
 /// Ops of a region that depend on the root's result, in order.
@@ -272,7 +242,13 @@ void rewrite(Reading &reading, Norm norm, Value moments) {
   MatmulOp root = reading.root;
   std::optional<FoldedWeights> folded;
   if (reading.factor) {
-    folded = foldWeights(norm, reading.weights);
+    HostTensor scale, bias;
+    if (norm.scale)
+      scale = toFloat(norm.scale);
+    if (norm.bias)
+      bias = toFloat(norm.bias);
+    folded = foldWeights(toFloat(reading.weights), dtypeOf(reading.weights), norm.scale ? &scale : nullptr,
+                         norm.bias ? &bias : nullptr, norm.centered);
     absorbBias(kernel, root, folded->bias);
   }
   SmallVector<Operation *> epilogue = epilogueOf(kernel, root);
@@ -295,10 +271,6 @@ void rewrite(Reading &reading, Norm norm, Value moments) {
   Value z = root.getZ(), wide = b.f32(z);
   if (folded) {
     kernel.getInputsMutable()[cast<BlockArgument>(root.getY()).getArgNumber()].set(constant(folded->weights));
-    if (norm.centered)
-      wide = b.binary(BinaryKind::Sub, wide,
-                      b.binary(BinaryKind::Mul, perRow(statistics.getMean(), shapeOf(z)),
-                               addOperand(kernel, constant(folded->columnSums))));
     wide = b.binary(BinaryKind::Mul, wide, perRow(statistics.getScale(), shapeOf(z)));
     if (llvm::any_of(llvm::ArrayRef(folded->bias.data<float>(), size_t(folded->bias.size())),
                      [](float v) { return v != 0; }))

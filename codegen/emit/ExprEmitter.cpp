@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads, pointwise ops and constants of ExprEmitter; movement ops are in EmitMovement.cpp.
 #include "ExprEmitterImpl.h"
+#include "RowState.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
@@ -340,25 +341,14 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitOp(Operation *op, Value value, 
 
 ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitRowStatistics(RowStatisticsOp op, Value value,
                                                                ArrayRef<Index> coords) {
-  auto moments = dyn_cast<BlockArgument>(op.getMoments());
-  auto access = accesses.find(op.getMoments());
-  if (!moments || access == accesses.end()) {
-    fail(op, "the moments of row statistics must be an operand of the kernel");
-    return {"0"};
-  }
   std::string member = value == op.getMean() ? ".mean" : ".scale";
   std::string key =
       std::to_string(reinterpret_cast<uintptr_t>(op.getOperation())) + "|" + context.key(coords[0]);
   if (auto known = rowStatistics.find(key); known != rowStatistics.end())
     return {known->second.text + member, known->second.perLane};
-  int64_t parts = shapeOf(op.getMoments())[1];
-  Index at = offset(access->second, {coords[0], Index(0), Index(0)});
-  std::string call = "rowStatistics<" + std::to_string(parts) +
-                     (op.getCentered() ? ", true>(" : ", false>(") + access->second.pointer + " + (" +
-                     print(at) + "), " +
-                     realLiteral(Float32Type::get(op.getContext()), 1.0 / double(op.getExtent())) + ", " +
-                     realLiteral(Float32Type::get(op.getContext()), op.getEpsilon().convertToDouble()) + ")";
-  Scalar statistics = define("RowStatistics", call, at.lane != 0 || context.isPerLane(at), "rs");
+  bool perLane = false;
+  std::string moments = rowMomentsText(*this, op, coords[0], perLane);
+  Scalar statistics = define("RowStatistics", rowStatisticsText(op, moments), perLane, "rs");
   rowStatistics[key] = statistics;
   return {statistics.text + member, statistics.perLane};
 }

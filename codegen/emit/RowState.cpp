@@ -55,6 +55,25 @@ static std::string rowParameters(const FunctorShape &shape) {
   return s;
 }
 
+std::string rowMomentsText(ExprEmitter::Impl &e, RowStatisticsOp op, const Index &row, bool &perLane) {
+  auto access = e.accesses.find(op.getMoments());
+  if (access == e.accesses.end()) {
+    e.fail(op, "the moments of row statistics must be an operand of the kernel");
+    return "0";
+  }
+  Index at = e.offset(access->second, {row, Index(0), Index(0)});
+  perLane = at.lane != 0 || e.context.isPerLane(at);
+  return "loadRowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + ">(" + access->second.pointer + " + (" +
+         e.print(at) + "))";
+}
+
+std::string rowStatisticsText(RowStatisticsOp op, StringRef moments) {
+  auto f32 = Float32Type::get(op.getContext());
+  return std::string("rowStatistics<") + (op.getCentered() ? "true" : "false") + ">(" + moments.str() + ", " +
+         realLiteral(f32, 1.0 / double(op.getExtent())) + ", " + realLiteral(f32, op.getEpsilon().convertToDouble()) +
+         ")";
+}
+
 FailureOr<std::string>
 rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<BlockArgument> arguments,
              ArrayRef<std::string> names,
@@ -64,17 +83,23 @@ rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<Bl
   for (auto [argument, name] : llvm::zip_equal(arguments, names))
     emitter.setAccess(argument, argumentAccess(kernel, argument, name));
   Coords at = rowCoords(e, root, shape, groupCoords(e, root, shape));
-  std::string members, values;
+  std::string members, loadMembers, loads, statistics, values;
   for (auto [i, op] : llvm::enumerate(rowStatisticsOf(kernel))) {
-    std::string n = std::to_string(i);
-    members += (i ? ", " : "") + ("mean" + n + ", scale" + n);
-    for (Value result : op.getResults())
-      values += (values.empty() ? "" : ", ") + e.emit(result, at).text;
+    std::string n = std::to_string(i), comma = i ? ", " : "";
+    bool perLane = false;
+    members += comma + "mean" + n + ", scale" + n;
+    loadMembers += "    RowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + "> moments" + n + ";\n";
+    loads += comma + rowMomentsText(e, op, at[0], perLane);
+    statistics += "    const RowStatistics rs" + n + " = " + rowStatisticsText(op, "loads.moments" + n) + ";\n";
+    values += comma + "rs" + n + ".mean, rs" + n + ".scale";
   }
   if (e.failed)
     return failure();
-  return "  struct Row {\n    float " + members + ";\n  };\n  GPUC_DEVICE Row row(" + rowParameters(shape) +
-         ") const {\n" + indentLines(e.hoisted + "return {" + values + "};\n", 4) + "  }\n";
+  return "  struct RowLoads {\n" + loadMembers + "  };\n  struct Row {\n    float " + members +
+         ";\n  };\n  GPUC_DEVICE RowLoads loadRow(" + rowParameters(shape) + ") const {\n" +
+         indentLines(e.hoisted + "return {" + loads + "};\n", 4) +
+         "  }\n  GPUC_DEVICE static Row row(const RowLoads &loads) {\n" + statistics + "    return {" + values +
+         "};\n  }\n";
 }
 
 std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, StringRef out) {

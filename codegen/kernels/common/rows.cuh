@@ -9,20 +9,27 @@ struct RowStatistics {
   float mean, scale;
 };
 
-/// `moments` points to the row's kParts pairs (sum, sum of squares), which are added in order; 8-byte aligned,
-/// 16-byte aligned when kParts is even. `inverseExtent` is 1 / (elements of the row).
-template <int kParts, bool kCentered>
-GPUC_DEVICE RowStatistics rowStatistics(const float *moments, float inverseExtent, float epsilon) {
-  constexpr int kWidth = kParts % 2 == 0 ? 4 : 2;
-  Vec<float, kWidth> part[kParts * 2 / kWidth]; // all requested before the first is used
+/// A row's kParts pairs (sum, sum of squares), on their way to registers.
+template <int kParts> struct RowMoments {
+  static constexpr int kWidth = kParts % 2 == 0 ? 4 : 2;
+  Vec<float, kWidth> part[kParts * 2 / kWidth];
+};
+/// `moments` points to the pairs; 8-byte aligned, 16-byte aligned when kParts is even.
+template <int kParts> GPUC_DEVICE RowMoments<kParts> loadRowMoments(const float *moments) {
+  RowMoments<kParts> m;
 #pragma unroll
-  for (int i = 0; i < kParts * 2 / kWidth; ++i)
-    part[i] = ldVec<kWidth>(moments + i * kWidth);
+  for (int i = 0; i < kParts * 2 / m.kWidth; ++i)
+    m.part[i] = ldVec<m.kWidth>(moments + i * m.kWidth);
+  return m;
+}
+/// The pairs are added in order. `inverseExtent` is 1 / (elements of the row).
+template <bool kCentered, int kParts>
+GPUC_DEVICE RowStatistics rowStatistics(const RowMoments<kParts> &m, float inverseExtent, float epsilon) {
   float sum = 0.f, squares = 0.f;
 #pragma unroll
   for (int i = 0; i < kParts; ++i) {
-    sum += part[i * 2 / kWidth][i * 2 % kWidth];
-    squares += part[i * 2 / kWidth][i * 2 % kWidth + 1];
+    sum += m.part[i * 2 / m.kWidth][i * 2 % m.kWidth];
+    squares += m.part[i * 2 / m.kWidth][i * 2 % m.kWidth + 1];
   }
   float mean = kCentered ? sum * inverseExtent : 0.f;
   float variance = squares * inverseExtent - mean * mean;

@@ -5,9 +5,9 @@
 // README.md explains the choice.
 //
 // Config: as wgmma/schedule.cuh; kSplits is the blocks of a cluster. Sources: wgmma/sources.cuh, the columns'
-// constant. Output: Row, row(row) (read once per row, before the product), store(values, Row, z, row, col), and with
-// kMoments storeMoments(row, part, sum, squares) of what store left in `values`, per tile of columns. PlainRows makes
-// one of an Output of matmul/tile_coord.cuh.
+// constant. Output: RowLoads and loadRow(row), Row and row(loads) (requested once per row, before the product),
+// store(values, Row, z, row, col), and with kMoments storeMoments(row, part, sum, squares) of what store left in
+// `values`, per tile of columns. PlainRows makes one of an Output of matmul/tile_coord.cuh.
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/cluster.cuh"
@@ -23,9 +23,11 @@ namespace gpuc {
 template <typename Output> struct PlainRows {
   static constexpr int kLanes = Output::kLanes;
   static constexpr bool kMoments = false;
+  struct RowLoads {};
   struct Row {};
   const Output &output;
-  GPUC_DEVICE Row row(i32) const { return {}; }
+  GPUC_DEVICE RowLoads loadRow(i32) const { return {}; }
+  GPUC_DEVICE static Row row(const RowLoads &) { return {}; }
   template <int L> GPUC_DEVICE void store(float (&values)[L], const Row &, i32 z, i32 row, i32 col) const {
     const float(&sums)[L] = values;
     output.store(sums, z, row, col);
@@ -135,12 +137,21 @@ private:
     constexpr int kItems = (kRanks > 1 ? kOwnRows : kRows) * kLineItems;
     constexpr int kOfThread = (kItems + kConsumerThreads - 1) / kConsumerThreads;
     i32 firstRow = tile.rowA + (kRanks > 1 ? tile.split * kOwnRows : 0);
-    typename Output::Row rowStates[kOfThread];
+    typename Output::RowLoads rowLoads[kOfThread];
 #pragma unroll
     for (int i = 0; i < kOfThread; ++i) {
       i32 row = firstRow + (i * kConsumerThreads + i32(threadIdx.x)) / kLineItems;
-      rowStates[i] = output.row(row < i32(Config::kM) ? row : i32(Config::kM) - 1);
+      rowLoads[i] = output.loadRow(row < i32(Config::kM) ? row : i32(Config::kM) - 1);
     }
+    constexpr bool kLate = kOfThread <= 2; // more loads under way would take too many registers
+    typename Output::Row rowStates[kOfThread];
+    auto finishRows = [&] {
+#pragma unroll
+      for (int i = 0; i < kOfThread; ++i)
+        rowStates[i] = Output::row(rowLoads[i]);
+    };
+    if constexpr (!kLate)
+      finishRows();
     float acc[kCols / 2] = {};
     arch::mbarrierWait(weights, 0);
 #pragma unroll
@@ -173,6 +184,8 @@ private:
       exchange(base, incoming, reduced, tile);
       arch::mbarrierWait(reduced, 0);
     }
+    if constexpr (kLate)
+      finishRows();
 #pragma unroll
     for (int i = 0; i < kOfThread; ++i) {
       int item = i * kConsumerThreads + int(threadIdx.x), r = item / kLineItems, c = item % kLineItems * kLanes;

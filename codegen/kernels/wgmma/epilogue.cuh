@@ -71,9 +71,9 @@ template <typename Config, typename Output> struct SlabStore {
 /// Output has Element (f16, bf16, float), kHeld (there is such a matrix), kWhole (no tile passes the end of
 /// the result), and
 ///   compute(const float (&sums)[2], const Element (&held)[2], const Row &, i32 z, i32 row, i32 col, float (&values)[2])
-/// for two neighbours along B's rows, and `maps`, a BlockMaps. For folded normalisations (docs/adr/0006): kRows, Row
-/// and row(row), what a row's values have in common; kMoments and storeMoments(row, part, sum, squares) of the values
-/// of 64 columns. Neither goes with swapped operands.
+/// for two neighbours along B's rows, and `maps`, a BlockMaps. For folded normalisations (docs/adr/0006): kRows;
+/// RowLoads and loadRow(row), Row and row(loads), what a row's values have in common; kMoments and storeMoments(row, part,
+/// sum, squares) of the values of 64 columns. Neither goes with swapped operands.
 template <typename Config, typename Output> struct StagedStore {
   using Element = typename Output::Element;
   using Schedule = WgmmaSchedule<Config>;
@@ -88,7 +88,8 @@ template <typename Config, typename Output> struct StagedStore {
   /// first columns), (rows 8-15, first), (rows 0-7, last), (rows 8-15, last). A pair of each: one word or
   /// two.
   static constexpr int kPairWords = kWide ? 2 : 1, kWords = 4 * kPairWords;
-  static constexpr int kTogether = kWide || Output::kRows || Output::kMoments ? 2 : 4; ///< quarters at a time: as many as registers allow
+  /// Quarters at a time: as many as registers allow.
+  static constexpr int kTogether = kWide || (Config::kConsumers == 3 && (Output::kRows || Output::kMoments)) ? 2 : 4;
   using Row = typename Output::Row;
   static_assert(!Config::kSwapped || !(Output::kRows || Output::kMoments), "rows are A's");
   static_assert(Schedule::kRowsOfGroup <= 128, "a warp's rows have a lane each");
@@ -96,7 +97,8 @@ template <typename Config, typename Output> struct StagedStore {
   u32 blocks, barriers, id; ///< shared memory and barriers of the warpgroup, its number
   Output output;
   u32 heldPhases = 0;
-  Row own{}; ///< of the row of this lane: lane l has row l%16 of the warp's in block l/16
+  /// Of the row of this lane: lane l has row l%16 of the warp's in block l/16. Under way during the main loop.
+  typename Output::RowLoads own{};
 
   GPUC_DEVICE StagedStore(u32 shared, u32 barriers, u32 warpgroup, const Output &output)
       : blocks(shared), barriers(barriers), id(warpgroup), output(output) {}
@@ -104,11 +106,11 @@ template <typename Config, typename Output> struct StagedStore {
   GPUC_DEVICE static bool isLeader() { return threadIdx.x % 128 == 0; }
   GPUC_DEVICE static constexpr int blocksOf(int mi, int sums) { return mi * sums * 2 / 64; }
 
-  /// Requests the residual of the first blocks, and reads the state of the rows.
+  /// Requests the residual of the first blocks, and the state of the rows.
   template <int kMi, int kSums> GPUC_DEVICE void start(const WgmmaTile &tile, i32 row, i32 col) {
     if constexpr (Output::kRows) {
       i32 lane = i32(threadIdx.x % 32), r = row + lane / 16 % kMi * 64 + i32(threadIdx.x / 32 % 4) * 16 + lane % 16;
-      own = output.row(r < i32(Config::kM) ? r : i32(Config::kM) - 1);
+      own = output.loadRow(r < i32(Config::kM) ? r : i32(Config::kM) - 1);
     }
     if constexpr (Output::kHeld) {
       if (isLeader()) {
@@ -130,6 +132,7 @@ template <typename Config, typename Output> struct StagedStore {
     constexpr int kBlocks = blocksOf(kMi, kSums), kAcross = kSums * 2 / 64;
     static_assert(kBuffers >= kBlocks || (kBlocks % kBuffers == 0 && (kMi == 1 || kBuffers % kAcross == 0)),
                   "a buffer's next block is left out if its last one was");
+    Row lanes = Output::row(own);
 #pragma unroll
     for (int b = 0; b < kBlocks; ++b) {
       int i = b / kAcross, j = b % kAcross, buffer = b % kBuffers;
@@ -145,7 +148,7 @@ template <typename Config, typename Output> struct StagedStore {
       if constexpr (Output::kRows) {
 #pragma unroll
         for (u32 h = 0; h < 2; ++h)
-          rows[h] = arch::shflIdx(own, u32(i) * 16 + h * 8 + threadIdx.x % 32 / 4);
+          rows[h] = arch::shflIdx(lanes, u32(i) * 16 + h * 8 + threadIdx.x % 32 / 4);
       }
       Moments moments;
       bool hasRows = isInside(blockA + i32(threadIdx.x / 32 % 4) * 16, blockB);

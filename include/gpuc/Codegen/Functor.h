@@ -16,7 +16,7 @@ struct EmittedFunctor {
   std::string parameters;
   std::string construct; ///< expression that makes it inside the entry: "Epilogue{epilogueIn2, epilogueOut0}"
   std::vector<EmittedArg> args; ///< bindings of `parameters`, in order
-  bool hasRows = false;         ///< there are `Row` and `row`, and `store` takes a Row (emitEpilogue)
+  bool hasRows = false;         ///< there are `Row`, `loadRow` and `row`; `store` takes a Row (emitEpilogue)
   bool hasMoments = false;      ///< there are `kMomentColumns` and `storeMoments` (emitEpilogue)
 };
 
@@ -46,7 +46,8 @@ struct FunctorShape {
 /// lanes is a promise only if `maxLanes` allows it. `rootResults` are bound in order: with several (topk),
 /// `store` takes one array per result.
 /// With gpuc.row_statistics in the region there are besides
-///   struct Row; GPUC_DEVICE Row row(I g…) const;   // g without the lane group: computed once per row
+///   struct RowLoads; GPUC_DEVICE RowLoads loadRow(I g…) const;        // g without the lane group: once per row
+///   struct Row; GPUC_DEVICE static Row row(const RowLoads &);         // apart, so that loads can be under way
 /// and `store` takes `const Row &row` after the arrays. With a yielded gpuc.row_moments there are
 ///   static constexpr int kMomentColumns; GPUC_DEVICE void storeMoments(I g…, I part, float sum, float
 ///   squares) const;
