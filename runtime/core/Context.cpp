@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 
 namespace gpuc {
 
@@ -30,6 +31,9 @@ public:
   Result<std::vector<StepTime>> profile(const std::vector<TensorBinding> &inputs,
                                         const std::vector<TensorBinding> &outputs,
                                         StreamHandle stream) override;
+  Result<std::vector<StepTime>> profileInGraph(const std::vector<TensorBinding> &inputs,
+                                               const std::vector<TensorBinding> &outputs,
+                                               StreamHandle stream) override;
   Result<std::vector<HostTensor>> run(const std::vector<HostTensor> &inputs) override;
   bool usedGraph() const override { return replayed; }
   DevicePtr arena() const override { return arenaMemory.address(); }
@@ -41,7 +45,10 @@ private:
                StreamHandle stream);
   Status end(const std::vector<TensorBinding> &outputs, StreamHandle stream);
   Status execute(StreamHandle stream);
-  Status capture(GraphEntry &entry);
+  /// A graph of what `submit` enqueues.
+  Result<std::unique_ptr<Graph>> capture(const std::function<Status(StreamHandle)> &submit);
+  /// The steps with time 0.
+  std::vector<StepTime> stepNames() const;
   Status poison(StreamHandle stream);
   /// All steps, what ContextOptions::poison asks for first.
   Status submitRun(StreamHandle stream);
@@ -183,7 +190,7 @@ Status ContextImpl::end(const std::vector<TensorBinding> &outputs, StreamHandle 
   return anyHost ? device.synchronize(stream) : Status();
 }
 
-Status ContextImpl::capture(GraphEntry &entry) {
+Result<std::unique_ptr<Graph>> ContextImpl::capture(const std::function<Status(StreamHandle)> &submit) {
   Device &device = loaded->device();
   if (!captureStream) {
     auto stream = device.createStream();
@@ -192,13 +199,10 @@ Status ContextImpl::capture(GraphEntry &entry) {
     captureStream = *stream;
   }
   GPUC_RETURN_IF_ERROR(device.beginCapture(captureStream));
-  Status submitted = submitRun(captureStream);
+  Status submitted = submit(captureStream);
   auto graph = device.endCapture(captureStream); // also after an error, or the stream stays unusable
   GPUC_RETURN_IF_ERROR(submitted);
-  if (!graph)
-    return graph.status();
-  entry.graph = graph.take();
-  return {};
+  return graph;
 }
 
 Status ContextImpl::execute(StreamHandle stream) {
@@ -224,12 +228,14 @@ Status ContextImpl::execute(StreamHandle stream) {
   }
   entry->lastUse = useCounter;
   if (!entry->graph) {
-    Status status = capture(*entry);
-    if (status.code() == StatusCode::Unsupported) {
+    auto graph = capture([&](StreamHandle s) { return submitRun(s); });
+    if (!graph && graph.status().code() == StatusCode::Unsupported) {
       graphsWork = false;
       return submitRun(stream);
     }
-    GPUC_RETURN_IF_ERROR(status);
+    if (!graph)
+      return graph.status();
+    entry->graph = graph.take();
   }
   replayed = true;
   return entry->graph->launch(stream);
@@ -264,10 +270,7 @@ Result<std::vector<StepTime>> ContextImpl::profile(const std::vector<TensorBindi
     events.list.push_back(*event);
   }
   bool useEvents = events.list.size() == steps.size() + 1;
-  std::vector<StepTime> times;
-  for (const PlanStep &step : loaded->program().runSteps)
-    times.push_back(
-        {stepName(loaded->program(), step), std::visit([](auto &s) { return s.label; }, step), 0});
+  std::vector<StepTime> times = stepNames();
   if (useEvents) {
     GPUC_RETURN_IF_ERROR(device.recordEvent(events.list[0], stream));
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -293,6 +296,91 @@ Result<std::vector<StepTime>> ContextImpl::profile(const std::vector<TensorBindi
   }
   replayed = false;
   GPUC_RETURN_IF_ERROR(end(outputs, stream));
+  return times;
+}
+
+std::vector<StepTime> ContextImpl::stepNames() const {
+  std::vector<StepTime> names;
+  for (const PlanStep &step : loaded->program().runSteps)
+    names.push_back(
+        {stepName(loaded->program(), step), std::visit([](auto &s) { return s.label; }, step), 0});
+  return names;
+}
+
+namespace {
+/// Times bursts of replays on a stream.
+class GraphTimer {
+public:
+  GraphTimer(Device &device, StreamHandle stream) : device(device), stream(stream) {}
+  ~GraphTimer() {
+    for (EventHandle e : events)
+      device.destroyEvent(e);
+  }
+  Status initialise() {
+    while (events.size() < 2) {
+      auto event = device.createEvent();
+      if (!event)
+        return event.status();
+      events.push_back(*event);
+    }
+    return {};
+  }
+  /// Microseconds of a replay, the mean of a burst.
+  Result<double> burst(Graph &graph, int replays) {
+    GPUC_RETURN_IF_ERROR(device.recordEvent(events[0], stream));
+    for (int i = 0; i < replays; ++i)
+      GPUC_RETURN_IF_ERROR(graph.launch(stream));
+    GPUC_RETURN_IF_ERROR(device.recordEvent(events[1], stream));
+    GPUC_RETURN_IF_ERROR(device.synchronize(stream));
+    auto ms = device.elapsedMs(events[0], events[1]);
+    if (!ms)
+      return ms.status();
+    return *ms * 1000 / replays;
+  }
+
+private:
+  Device &device;
+  StreamHandle stream;
+  std::vector<EventHandle> events;
+};
+} // namespace
+
+Result<std::vector<StepTime>> ContextImpl::profileInGraph(const std::vector<TensorBinding> &inputs,
+                                                          const std::vector<TensorBinding> &outputs,
+                                                          StreamHandle stream) {
+  constexpr int kBursts = 9;            // of each graph; the median counts
+  constexpr double kBurstMicros = 2000; // long against what an event costs
+  Device &device = loaded->device();
+  GPUC_RETURN_IF_ERROR(begin(inputs, outputs, stream));
+  GraphTimer timer(device, stream);
+  GPUC_RETURN_IF_ERROR(timer.initialise());
+  auto whole = capture([&](StreamHandle s) { return steps.submitAll(device, s); });
+  if (!whole)
+    return whole.status();
+  auto once = timer.burst(**whole, 10);
+  if (!once)
+    return once.status();
+  int replays = std::max(4, int(kBurstMicros / std::max(*once, 1.0)));
+  std::vector<StepTime> times = stepNames();
+  for (size_t left = 0; left < steps.size(); ++left) {
+    auto without = capture([&](StreamHandle s) -> Status {
+      for (size_t i = 0; i < steps.size(); ++i)
+        if (i != left)
+          GPUC_RETURN_IF_ERROR(steps.submit(i, device, s));
+      return {};
+    });
+    if (!without)
+      return without.status();
+    std::vector<double> differences;
+    for (int i = 0; i < kBursts; ++i) {
+      auto with = timer.burst(**whole, replays), less = timer.burst(**without, replays);
+      if (!with || !less)
+        return with ? less.status() : with.status();
+      differences.push_back(*with - *less);
+    }
+    std::nth_element(differences.begin(), differences.begin() + kBursts / 2, differences.end());
+    times[left].microseconds = differences[kBursts / 2];
+  }
   return times;
 }
 

@@ -63,7 +63,7 @@ struct BenchCommand {
   double warmUpMs = 200, durationSeconds = 3;
   uint64_t seed = 0;
   bool noLibraryTuning = false;
-  bool noCudaGraph = false, noDataTransfers = false, dumpProfile = false;
+  bool noCudaGraph = false, noDataTransfers = false, dumpProfile = false, dumpGraphProfile = false;
   BuildArguments build;
   Verbosity verbosity;
 
@@ -162,7 +162,11 @@ struct BenchCommand {
     }
     wallSeconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (status.ok() && dumpProfile)
-      status = profile(device, program, context, in, out, *stream);
+      status = profile(device, program, context.profile(in, out, *stream),
+                       "each step is timed alone, so launch gaps are included");
+    if (status.ok() && dumpGraphProfile)
+      status = profile(device, program, context.profileInGraph(in, out, *stream),
+                       "each step's time is what the CUDA graph saves without it");
     for (EventHandle e : events)
       device.destroyEvent(e);
     device.destroyStream(*stream);
@@ -174,10 +178,8 @@ struct BenchCommand {
            1e-6;
   }
 
-  Status profile(Device &device, const PlanProgram &program, Context &context,
-                 const std::vector<TensorBinding> &in, const std::vector<TensorBinding> &out,
-                 StreamHandle stream) {
-    auto steps = context.profile(in, out, stream);
+  static Status profile(Device &device, const PlanProgram &program,
+                        const Result<std::vector<StepTime>> &steps, const char *how) {
     if (!steps)
       return steps.status();
     double total = 0;
@@ -194,9 +196,9 @@ struct BenchCommand {
                   total > 0 ? 100 * s.microseconds / total : 0, floor, s.name.c_str(), s.label.c_str());
     }
     std::printf(
-        "%10.2f total, %.2f of floors; each step is timed alone, so launch gaps are included. The floor is "
+        "%10.2f total, %.2f of floors; %s. The floor is "
         "the longer of flops over the tensor cores' peak and bytes over the memory's.\n",
-        total, floors);
+        total, floors, how);
     return {};
   }
 
@@ -297,6 +299,8 @@ void addBench(CLI::App &app, Action &action) {
   sub->add_flag("--noDataTransfers", command->noDataTransfers, "leave copies between host and device out");
   sub->add_flag("--dumpProfile", command->dumpProfile,
                 "time of every kernel, the least it could take, and its ONNX nodes");
+  sub->add_flag("--dumpGraphProfile", command->dumpGraphProfile,
+                "as --dumpProfile, with what each kernel costs inside the CUDA graph: its time less there without it");
   sub->add_flag("--no-library-tuning", command->noLibraryTuning,
                 "take cuBLASLt's first proposal for every product instead of measuring some");
   command->build.add(*sub, false);
