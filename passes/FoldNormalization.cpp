@@ -183,8 +183,8 @@ SmallVector<Operation *> epilogueOf(KernelOp kernel, Operation *root) {
 }
 
 /// Recomputes the epilogue in f32 from the values in `mapping` on, with `applied` for the uses that it knows;
-/// what the region yields is cast back. Functions keep their type: in 16 bits they cost half as much, and they are
-/// where the unfolded epilogue has rounded already.
+/// what the region yields is cast back. Functions keep their type: in 16 bits they cost half as much, and
+/// they are where the unfolded epilogue has rounded already.
 void widenEpilogue(KernelOp kernel, ArrayRef<Operation *> epilogue, IRMapping &mapping,
                    llvm::function_ref<Value(OpOperand &)> applied, RegionBuilder &b) {
   for (Operation *op : epilogue) {
@@ -220,7 +220,8 @@ void widenEpilogue(KernelOp kernel, ArrayRef<Operation *> epilogue, IRMapping &m
     op->erase();
 }
 
-/// The root's only use adds a constant row to it: that becomes part of `bias`, and the sum is the root's result.
+/// The root's only use adds a constant row to it: that becomes part of `bias`, and the sum is the root's
+/// result.
 void absorbBias(KernelOp kernel, MatmulOp root, HostTensor &bias) {
   Value z = root.getZ();
   auto add = z.hasOneUse() ? dyn_cast<BinaryOp>(*z.getUsers().begin()) : BinaryOp();

@@ -16,10 +16,12 @@ struct Candidate {
   double distance; ///< of the exact value from the nearest neighbour, in steps: 0.5 for a tie
 };
 
-float decode(uint16_t code, DType type) { return type == DType::F16 ? halfToFloat(code) : bfloatToFloat(code); }
+float decode(uint16_t code, DType type) {
+  return type == DType::F16 ? halfToFloat(code) : bfloatToFloat(code);
+}
 
-/// Moves roundings of a column to their other neighbour, nearest ties first, until the sum of the rounded values is as
-/// close to zero as the steps allow. Both have an element per `stride`.
+/// Moves roundings of a column to their other neighbour, nearest ties first, until the sum of the rounded
+/// values is as close to zero as the steps allow. Both have an element per `stride`.
 void balanceColumn(const float *exact, uint16_t *codes, int64_t depth, int64_t stride, DType type) {
   double sum = 0;
   for (int64_t k = 0; k < depth; ++k)
@@ -51,8 +53,8 @@ void balanceColumn(const float *exact, uint16_t *codes, int64_t depth, int64_t s
 
 } // namespace
 
-FoldedWeights foldWeights(const HostTensor &weights, DType type, const HostTensor *scale, const HostTensor *bias,
-                          bool centered) {
+FoldedWeights foldWeights(const HostTensor &weights, DType type, const HostTensor *scale,
+                          const HostTensor *bias, bool centered) {
   int64_t depth = weights.shape()[0], columns = weights.shape()[1];
   HostTensor exact(DType::F32, weights.shape());
   std::vector<double> means(columns), biases(columns);

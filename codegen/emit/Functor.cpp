@@ -279,7 +279,8 @@ std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, Value root, con
   RowMomentsOp moments = yieldedMoments(kernel);
   bool rows = !rowStatisticsOf(kernel).empty();
   // Moments are the last result (passes/FoldNormalization.cpp).
-  if (kernel.getNumResults() != (moments ? 2 : 1) || kernel.getYield()->getOperand(0).getDefiningOp<RowMomentsOp>())
+  if (kernel.getNumResults() != (moments ? 2 : 1) ||
+      kernel.getYield()->getOperand(0).getDefiningOp<RowMomentsOp>())
     return std::nullopt;
   Value yielded = kernel.getYield()->getOperand(0);
   Type element = elementTypeOf(yielded);
@@ -306,7 +307,8 @@ std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, Value root, con
       EmittedArg arg;
       arg.kind = EmittedArg::Kind::Result;
       arg.index = 1;
-      methods += momentsText(moments, shape, members.add(storageTypeName(elementTypeOf(moments.getY())), "out1", arg));
+      methods += momentsText(moments, shape,
+                             members.add(storageTypeName(elementTypeOf(moments.getY())), "out1", arg));
     }
     if (rows) {
       auto text = rowStateText(kernel, root, shape, loaded, names, groupCoords);
@@ -368,8 +370,8 @@ std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, Value root, con
     out.functor.text = e.tables + "struct " + shape.name + " {\n" + members.declarations + methods +
                        "  GPUC_DEVICE void compute(const " + computeTypeName(elementTypeOf(root)) +
                        " (&acc)" + count + ", const " + storageTypeName(element) + " (&held)" + count +
-                       (rows ? ", const Row &row" : "") + coordinateParameters(shape) + ", " + computeTypeName(element) + " (&r)" + count +
-                       ") const {\n" + body + "  }\n};\n";
+                       (rows ? ", const Row &row" : "") + coordinateParameters(shape) + ", " +
+                       computeTypeName(element) + " (&r)" + count + ") const {\n" + body + "  }\n};\n";
     out.functor.parameters = members.parameters;
     out.functor.construct = shape.name + "{" + members.initialisers + "}";
     out.functor.args = members.args;

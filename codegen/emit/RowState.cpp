@@ -63,15 +63,15 @@ std::string rowMomentsText(ExprEmitter::Impl &e, RowStatisticsOp op, const Index
   }
   Index at = e.offset(access->second, {row, Index(0), Index(0)});
   perLane = at.lane != 0 || e.context.isPerLane(at);
-  return "loadRowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + ">(" + access->second.pointer + " + (" +
-         e.print(at) + "))";
+  return "loadRowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + ">(" + access->second.pointer +
+         " + (" + e.print(at) + "))";
 }
 
 std::string rowStatisticsText(RowStatisticsOp op, StringRef moments) {
   auto f32 = Float32Type::get(op.getContext());
   return std::string("rowStatistics<") + (op.getCentered() ? "true" : "false") + ">(" + moments.str() + ", " +
-         realLiteral(f32, 1.0 / double(op.getExtent())) + ", " + realLiteral(f32, op.getEpsilon().convertToDouble()) +
-         ")";
+         realLiteral(f32, 1.0 / double(op.getExtent())) + ", " +
+         realLiteral(f32, op.getEpsilon().convertToDouble()) + ")";
 }
 
 FailureOr<std::string>
@@ -90,7 +90,8 @@ rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<Bl
     members += comma + "mean" + n + ", scale" + n;
     loadMembers += "    RowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + "> moments" + n + ";\n";
     loads += comma + rowMomentsText(e, op, at[0], perLane);
-    statistics += "    const RowStatistics rs" + n + " = " + rowStatisticsText(op, "loads.moments" + n) + ";\n";
+    statistics +=
+        "    const RowStatistics rs" + n + " = " + rowStatisticsText(op, "loads.moments" + n) + ";\n";
     values += comma + "rs" + n + ".mean, rs" + n + ".scale";
   }
   if (e.failed)
@@ -98,8 +99,8 @@ rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<Bl
   return "  struct RowLoads {\n" + loadMembers + "  };\n  struct Row {\n    float " + members +
          ";\n  };\n  GPUC_DEVICE RowLoads loadRow(" + rowParameters(shape) + ") const {\n" +
          indentLines(e.hoisted + "return {" + loads + "};\n", 4) +
-         "  }\n  GPUC_DEVICE static Row row(const RowLoads &loads) {\n" + statistics + "    return {" + values +
-         "};\n  }\n";
+         "  }\n  GPUC_DEVICE static Row row(const RowLoads &loads) {\n" + statistics + "    return {" +
+         values + "};\n  }\n";
 }
 
 std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, StringRef out) {

@@ -14,12 +14,12 @@ RowMomentsOp yieldedMoments(KernelOp kernel);
 /// Binds the results of all row statistics to members of a variable `row` (of the struct below).
 void bindRowState(ExprEmitter::Impl &e, KernelOp kernel, mlir::Value root, const FunctorShape &shape,
                   llvm::ArrayRef<emit::Index> coords);
-/// The expression that loads the moments of row `row`, a RowMoments (kernels/common/rows.cuh), and whether it differs
-/// between lanes; and the one that makes RowStatistics of them.
+/// The expression that loads the moments of row `row`, a RowMoments (kernels/common/rows.cuh), and whether it
+/// differs between lanes; and the one that makes RowStatistics of them.
 std::string rowMomentsText(ExprEmitter::Impl &e, RowStatisticsOp op, const emit::Index &row, bool &perLane);
 std::string rowStatisticsText(RowStatisticsOp op, llvm::StringRef moments);
-/// "struct RowLoads {…}; struct Row {…};" and the methods that fill them; `arguments` with their member names are what
-/// the functor can read.
+/// "struct RowLoads {…}; struct Row {…};" and the methods that fill them; `arguments` with their member names
+/// are what the functor can read.
 mlir::FailureOr<std::string> rowStateText(
     KernelOp kernel, mlir::Value root, const FunctorShape &shape,
     llvm::ArrayRef<mlir::BlockArgument> arguments, llvm::ArrayRef<std::string> names,

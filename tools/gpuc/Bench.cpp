@@ -195,10 +195,9 @@ struct BenchCommand {
       std::printf("%10.2f %6.2f %10.2f  %-44s %s\n", s.microseconds,
                   total > 0 ? 100 * s.microseconds / total : 0, floor, s.name.c_str(), s.label.c_str());
     }
-    std::printf(
-        "%10.2f total, %.2f of floors; %s. The floor is "
-        "the longer of flops over the tensor cores' peak and bytes over the memory's.\n",
-        total, floors, how);
+    std::printf("%10.2f total, %.2f of floors; %s. The floor is "
+                "the longer of flops over the tensor cores' peak and bytes over the memory's.\n",
+                total, floors, how);
     return {};
   }
 
@@ -299,8 +298,9 @@ void addBench(CLI::App &app, Action &action) {
   sub->add_flag("--noDataTransfers", command->noDataTransfers, "leave copies between host and device out");
   sub->add_flag("--dumpProfile", command->dumpProfile,
                 "time of every kernel, the least it could take, and its ONNX nodes");
-  sub->add_flag("--dumpGraphProfile", command->dumpGraphProfile,
-                "as --dumpProfile, with what each kernel costs inside the CUDA graph: its time less there without it");
+  sub->add_flag(
+      "--dumpGraphProfile", command->dumpGraphProfile,
+      "as --dumpProfile, with what each kernel costs inside the CUDA graph: its time less there without it");
   sub->add_flag("--no-library-tuning", command->noLibraryTuning,
                 "take cuBLASLt's first proposal for every product instead of measuring some");
   command->build.add(*sub, false);

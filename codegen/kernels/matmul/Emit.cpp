@@ -127,12 +127,14 @@ struct MatmulFamily final : KernelFamily {
     auto plain = rankProducts(m->problem, w->problem, target, 1);
     w->problem.rowState = w->problem.moments = true;
     auto folded = rankProducts(m->problem, w->problem, target, 1);
-    // The norm's own kernel, of which the product that writes its operand and the one that reads its result may
-    // lose a half each.
-    double bytes = double(m->problem.rows * std::min(m->problem.cols, m->problem.depth)) *
-                   double(bitWidth(m->problem.dtype)) / 4; // read and written
-    double norm = 2.4 + bytes / 3.9e6;
-    return !folded.empty() && folded.front().microseconds <= plain.front().microseconds + norm / 2;
+    // What the norm's own kernel takes in a graph, where it finds its operand in the L2 cache, against what
+    // row state adds to a product: waiting for it, and instructions for every element. Both fitted to models
+    // on an H200; the product that writes the operand and the one that reads the result may lose a half each.
+    double elements = double(m->problem.rows) * double(m->problem.cols);
+    double normBytes = double(m->problem.rows * std::min(m->problem.cols, m->problem.depth)) *
+                       double(bitWidth(m->problem.dtype)) / 4; // read and written
+    double norm = 2.4 + normBytes / 7e6, added = 0.7 + epilogueMicroseconds(elements, 4);
+    return !folded.empty() && folded.front().microseconds + added <= plain.front().microseconds + norm / 2;
   }
 
   FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &target) const override {

@@ -82,7 +82,8 @@ bool hasWarpgroupBody(KernelOp kernel, const Target &target) {
 
 /// "struct Output" of ../slab for an epilogue with row state.
 static std::string rowOutputText(const EmittedFunctor &f, unsigned lanes) {
-  std::string s = f.text + llvm::formatv("struct Output {{\n  static constexpr int kLanes = {0};\n", lanes).str();
+  std::string s =
+      f.text + llvm::formatv("struct Output {{\n  static constexpr int kLanes = {0};\n", lanes).str();
   s += "  const Epilogue &epilogue;\n" + rowStateMembers(f);
   s += llvm::formatv("  template <int L>\n  GPUC_DEVICE void store(float (&values)[L], const Row &{0}, i32, "
                      "i32 row, i32 col) const {{\n"

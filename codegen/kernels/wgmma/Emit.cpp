@@ -211,14 +211,14 @@ std::string pairOutputText(const WgmmaProblem &p, const WgmmaVariant &v, const W
   s += "  const Epilogue &epilogue;\n  BlockMaps<ResultLayout, HeldLayout> maps;\n";
   const EmittedFunctor &f = staged.values.functor;
   s += rowStateMembers(f);
-  s += llvm::formatv(
-      "  GPUC_DEVICE void compute(const float (&pair)[2], const Element (&held)[2], const Row &{0}, i32 z, i32 "
-      "row,\n                           i32 col, float (&values)[2]) const {{\n"
-      "    float sums[2] = {{pair[0], pair[1]};\n",
-      f.hasRows ? "state" : "");
+  s += llvm::formatv("  GPUC_DEVICE void compute(const float (&pair)[2], const Element (&held)[2], const Row "
+                     "&{0}, i32 z, i32 "
+                     "row,\n                           i32 col, float (&values)[2]) const {{\n"
+                     "    float sums[2] = {{pair[0], pair[1]};\n",
+                     f.hasRows ? "state" : "");
   s += before;
-  s += llvm::formatv("    epilogue.compute(sums, held, {0}{1}, values);\n  }\n};\n", f.hasRows ? "state, " : "",
-                     coordinates);
+  s += llvm::formatv("    epilogue.compute(sums, held, {0}{1}, values);\n  }\n};\n",
+                     f.hasRows ? "state, " : "", coordinates);
   return s;
 }
 

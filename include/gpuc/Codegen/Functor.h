@@ -46,8 +46,9 @@ struct FunctorShape {
 /// lanes is a promise only if `maxLanes` allows it. `rootResults` are bound in order: with several (topk),
 /// `store` takes one array per result.
 /// With gpuc.row_statistics in the region there are besides
-///   struct RowLoads; GPUC_DEVICE RowLoads loadRow(I g…) const;        // g without the lane group: once per row
-///   struct Row; GPUC_DEVICE static Row row(const RowLoads &);         // apart, so that loads can be under way
+///   struct RowLoads; GPUC_DEVICE RowLoads loadRow(I g…) const;        // g without the lane group: once per
+///   row struct Row; GPUC_DEVICE static Row row(const RowLoads &);         // apart, so that loads can be
+///   under way
 /// and `store` takes `const Row &row` after the arrays. With a yielded gpuc.row_moments there are
 ///   static constexpr int kMomentColumns; GPUC_DEVICE void storeMoments(I g…, I part, float sum, float
 ///   squares) const;
@@ -78,7 +79,8 @@ struct EmittedValues {
   std::optional<unsigned> held;
   GroupLayout heldLayout;
 };
-/// Nothing when the kernel has several results (besides moments), or the result does not lie as GroupLayout says.
+/// Nothing when the kernel has several results (besides moments), or the result does not lie as GroupLayout
+/// says.
 std::optional<EmittedValues> emitEpilogueValues(KernelOp kernel, mlir::Value rootResult,
                                                 const FunctorShape &shape);
 

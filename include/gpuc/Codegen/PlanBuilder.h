@@ -32,8 +32,8 @@ inline constexpr llvm::StringLiteral kLibraryAttr = "gpuc.library";
 /// Marks the kernels of a program before the memory phase whose variants for the target take row state
 /// (gpuc.row_state, Passes/RowState.h), for FoldNormalization. True when there is one.
 bool markRowState(mlir::func::FuncOp function, const Target &target);
-/// Every kernel with row state, after FoldNormalization, has a variant that computes it. Without one the program
-/// has to be made of the kernels as they were.
+/// Every kernel with row state, after FoldNormalization, has a variant that computes it. Without one the
+/// program has to be made of the kernels as they were.
 bool selectsRowState(mlir::func::FuncOp function, const Target &target);
 
 /// ONNX node names in a location, in order, each once, joined with ", ".

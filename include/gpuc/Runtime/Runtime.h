@@ -103,10 +103,10 @@ public:
   virtual Result<std::vector<StepTime>> profile(const std::vector<TensorBinding> &inputs,
                                                 const std::vector<TensorBinding> &outputs,
                                                 StreamHandle stream = nullptr) = 0;
-  /// What each step costs where it counts: the time of the run's graph less that of the graph without the step, medians
-  /// of interleaved bursts. Kernels overlap in a graph, so the sum differs from the run's time, and a cost may be
-  /// slightly negative. Runs the model some thousand times; the outputs hold nothing afterwards.
-  /// Errors: Unsupported when the device has no graphs.
+  /// What each step costs where it counts: the time of the run's graph less that of the graph without the
+  /// step, medians of interleaved bursts. Kernels overlap in a graph, so the sum differs from the run's time,
+  /// and a cost may be slightly negative. Runs the model some thousand times; the outputs hold nothing
+  /// afterwards. Errors: Unsupported when the device has no graphs.
   virtual Result<std::vector<StepTime>> profileInGraph(const std::vector<TensorBinding> &inputs,
                                                        const std::vector<TensorBinding> &outputs,
                                                        StreamHandle stream = nullptr) = 0;

@@ -402,10 +402,15 @@ TEST_F(WarpgroupTest, SlabsRefuseWhatDoesNotFit) {
   checkRefused(deep.text(), "does not take this product"); // does not fit into shared memory
 }
 /// A product that yields moments, and one that reads the normalised result through its epilogue.
-TEST_F(WarpgroupTest, SlabsKeepRowState) {
-  for (int splits : {1, 2}) {
-    SCOPED_TRACE(splits);
-    std::string config = "config = {splits = " + std::to_string(splits) + " : i64, variant = \"slab_64x64\"}";
+TEST_F(WarpgroupTest, KeepRowState) {
+  std::vector<std::pair<std::string, int>> variants{{"slab_64x64", 1}, {"slab_64x64", 2}};
+  for (const WgmmaVariant &v : wgmmaVariants())
+    if (!v.swapped)
+      variants.push_back({v.name.str(), 1});
+  for (const auto &[variant, splits] : variants) {
+    SCOPED_TRACE(variant + " " + std::to_string(splits));
+    std::string config =
+        "config = {splits = " + std::to_string(splits) + " : i64, variant = \"" + variant + "\"}";
     auto text = [&](const std::string &from, const std::string &body, const std::string &results,
                     const std::string &operands) {
       return "  " + from + " = gpuc.kernel \"matmul\" (" + operands + ") -> " + results + " attributes {" +
