@@ -347,7 +347,7 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitRowStatistics(RowStatisticsOp o
   if (auto known = rowStatistics.find(key); known != rowStatistics.end())
     return {known->second.text + member, known->second.perLane};
   bool perLane = false;
-  std::string moments = rowMomentsText(*this, op, coords[0], perLane);
+  std::string moments = rowMomentsText(*this, op, coords[0], false, perLane);
   Scalar statistics = define("RowStatistics", rowStatisticsText(op, moments), perLane, "rs");
   rowStatistics[key] = statistics;
   return {statistics.text + member, statistics.perLane};

@@ -55,7 +55,8 @@ static std::string rowParameters(const FunctorShape &shape) {
   return s;
 }
 
-std::string rowMomentsText(ExprEmitter::Impl &e, RowStatisticsOp op, const Index &row, bool &perLane) {
+std::string rowMomentsText(ExprEmitter::Impl &e, RowStatisticsOp op, const Index &row, bool isSliced,
+                           bool &perLane) {
   auto access = e.accesses.find(op.getMoments());
   if (access == e.accesses.end()) {
     e.fail(op, "the moments of row statistics must be an operand of the kernel");
@@ -63,8 +64,8 @@ std::string rowMomentsText(ExprEmitter::Impl &e, RowStatisticsOp op, const Index
   }
   Index at = e.offset(access->second, {row, Index(0), Index(0)});
   perLane = at.lane != 0 || e.context.isPerLane(at);
-  return "loadRowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + ">(" + access->second.pointer +
-         " + (" + e.print(at) + "))";
+  return "loadRowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + (isSliced ? ", kSlices>(" : ", 1>(") +
+         access->second.pointer + " + (" + e.print(at) + (isSliced ? "), slice)" : "), 0)");
 }
 
 std::string rowStatisticsText(RowStatisticsOp op, StringRef moments) {
@@ -88,19 +89,20 @@ rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<Bl
     std::string n = std::to_string(i), comma = i ? ", " : "";
     bool perLane = false;
     members += comma + "mean" + n + ", scale" + n;
-    loadMembers += "    RowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + "> moments" + n + ";\n";
-    loads += comma + rowMomentsText(e, op, at[0], perLane);
+    loadMembers +=
+        "    RowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + ", kSlices> moments" + n + ";\n";
+    loads += comma + rowMomentsText(e, op, at[0], true, perLane);
     statistics +=
         "    const RowStatistics rs" + n + " = " + rowStatisticsText(op, "loads.moments" + n) + ";\n";
     values += comma + "rs" + n + ".mean, rs" + n + ".scale";
   }
   if (e.failed)
     return failure();
-  return "  struct RowLoads {\n" + loadMembers + "  };\n  struct Row {\n    float " + members +
-         ";\n  };\n  GPUC_DEVICE RowLoads loadRow(" + rowParameters(shape) + ") const {\n" +
-         indentLines(e.hoisted + "return {" + loads + "};\n", 4) +
-         "  }\n  GPUC_DEVICE static Row row(const RowLoads &loads) {\n" + statistics + "    return {" +
-         values + "};\n  }\n";
+  const std::string slices = "  template <int kSlices>", device = slices + "\n  GPUC_DEVICE ";
+  return slices + " struct RowLoads {\n" + loadMembers + "  };\n  struct Row {\n    float " + members +
+         ";\n  };\n" + device + "RowLoads<kSlices> loadRow(" + rowParameters(shape) + ", int slice) const {\n" +
+         indentLines(e.hoisted + "return {" + loads + "};\n", 4) + "  }\n" + device +
+         "static Row row(const RowLoads<kSlices> &loads) {\n" + statistics + "    return {" + values + "};\n  }\n";
 }
 
 std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, StringRef out) {

@@ -16,7 +16,8 @@ void bindRowState(ExprEmitter::Impl &e, KernelOp kernel, mlir::Value root, const
                   llvm::ArrayRef<emit::Index> coords);
 /// The expression that loads the moments of row `row`, a RowMoments (kernels/common/rows.cuh), and whether it
 /// differs between lanes; and the one that makes RowStatistics of them.
-std::string rowMomentsText(ExprEmitter::Impl &e, RowStatisticsOp op, const emit::Index &row, bool &perLane);
+std::string rowMomentsText(ExprEmitter::Impl &e, RowStatisticsOp op, const emit::Index &row, bool isSliced,
+                           bool &perLane);
 std::string rowStatisticsText(RowStatisticsOp op, llvm::StringRef moments);
 /// "struct RowLoads {…}; struct Row {…};" and the methods that fill them; `arguments` with their member names
 /// are what the functor can read.

@@ -320,7 +320,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
     to.map.reset();
     launches.push_back(emitSpaceToDepth(kernel, c, *form.blocks, element, to));
   }
-  launches.push_back(variant.slab ? emitSlab(kernel, unit, variant, *p, c.dtype, element, splits)
+  launches.push_back(variant.slab ? emitSlab(kernel, unit, variant, *p, c.dtype, element, splits, target)
                                   : emitWgmma(kernel, unit, variant, *p, c.dtype, element, target));
   return launches;
 }

@@ -137,7 +137,7 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
         llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{epilogue};\n", epilogue->construct);
   }
   if (variant.slab)
-    return std::vector<EmittedKernel>{emitSlab(kernel, unit, variant, p, dtype, element, splits)};
+    return std::vector<EmittedKernel>{emitSlab(kernel, unit, variant, p, dtype, element, splits, target)};
   return std::vector<EmittedKernel>{emitWgmma(kernel, unit, variant, p, dtype, element, target)};
 }
 

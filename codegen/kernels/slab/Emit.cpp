@@ -8,7 +8,8 @@
 namespace gpuc {
 
 EmittedKernel emitSlab(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVariant &v, const WgmmaProblem &p,
-                       DType dtype, llvm::StringRef element, int splits) {
+                       DType dtype, llvm::StringRef element, int splits, const Target &target) {
+  SlabPlan plan = planSlab(v, p, splits, target);
   EmittedKernel out;
   llvm::SmallVector<llvm::StringRef> includes{"slab/slab.cuh"};
   if (dtype == DType::F32)
@@ -19,14 +20,14 @@ EmittedKernel emitSlab(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVarian
   text += llvm::formatv("struct Config {{\n  using T = {0};\n"
                         "  static constexpr i32 kM = {1}, kN = {2}, kBatch = {3}, kSplits = {4};\n"
                         "  static constexpr i32 kSteps = {5}, kRun = {6}, kTail = {7};\n"
-                        "  static constexpr int kBlockB = {8};\n};\n",
-                        element, p.rows, p.cols, p.batch, splits, p.steps, p.run, p.tail, v.blockB);
+                        "  static constexpr int kBlockB = {8}, kSlots = {9}, kGroups = {10};\n};\n",
+                        element, p.rows, p.cols, p.batch, splits, p.steps, p.run, p.tail, v.blockB, plan.slots,
+                        plan.groups);
   text += unit.output;
   text += llvm::formatv("using Rows_ = {0};\nusing Columns_ = {1};\n", unit.rows->source, unit.cols->source);
   text += llvm::formatv("using Body = SlabProduct<Config, Rows_, Columns_, {0}>;\n",
                         p.rowState ? "Output" : "PlainRows<Output>");
-  int64_t shared = slabSharedBytes(v, p, splits);
-  text += llvm::formatv("static_assert(sizeof(Body::Shared) <= {0}, \"as launched\");\n", shared);
+  text += llvm::formatv("static_assert(sizeof(Body::Shared) <= {0}, \"as launched\");\n", plan.sharedBytes);
   llvm::SmallVector<std::string> parameters{"const __grid_constant__ arch::TensorMap mapRows",
                                             "const __grid_constant__ arch::TensorMap mapColumns"};
   parameters.append(unit.parameters.begin(), unit.parameters.end());
@@ -38,7 +39,7 @@ EmittedKernel emitSlab(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVarian
                         p.batch * splits);
   out.block.x = 288;
   out.cluster = uint32_t(splits);
-  out.sharedBytes = uint32_t(shared);
+  out.sharedBytes = uint32_t(plan.sharedBytes);
   addArguments(out, unit, /*swapped=*/false);
   return out;
 }

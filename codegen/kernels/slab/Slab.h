@@ -12,9 +12,15 @@ llvm::ArrayRef<WgmmaVariant> slabVariants();
 bool allowsSlab(const WgmmaVariant &variant, const WgmmaProblem &problem, int splits, const Target &target);
 /// Adds the legal ones to the choices.
 void addSlabChoices(std::vector<ProductChoice> &list, const WgmmaProblem &problem, const Target &target);
-/// Dynamic shared memory of SlabProduct::Shared.
-int64_t slabSharedBytes(const WgmmaVariant &variant, const WgmmaProblem &problem, int splits);
+/// Places for the rows' k-tiles of a block, and the groups in which its k-tiles arrive (slab.cuh). No slots: they do not
+/// fit.
+struct SlabPlan {
+  int64_t steps = 0, slots = 0, groups = 0;
+  int64_t sharedBytes = 0; ///< of SlabProduct::Shared, at least
+};
+SlabPlan planSlab(const WgmmaVariant &variant, const WgmmaProblem &problem, int splits, const Target &target);
 EmittedKernel emitSlab(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVariant &variant,
-                       const WgmmaProblem &problem, DType dtype, llvm::StringRef element, int splits);
+                       const WgmmaProblem &problem, DType dtype, llvm::StringRef element, int splits,
+                       const Target &target);
 
 } // namespace gpuc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Variants for products with few rows, what they need and what they cost.
 #include "Slab.h"
+#include "gpuc/Passes/RowState.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace gpuc {
@@ -10,7 +11,10 @@ static constexpr int kRows = 64;
 // clang-format off
 static constexpr WgmmaVariant kSlabVariants[] = {
     // name         A   B  stages consumers ping-pong swapped staging blocks/SM step
+    {"slab_64x96", 64, 96, 0, 2, false, false, 0, 1, 0.085, true},
+    {"slab_64x72", 64, 72, 0, 2, false, false, 0, 1, 0.070, true},
     {"slab_64x64", 64, 64, 0, 2, false, false, 0, 1, 0.065, true},
+    {"slab_64x48", 64, 48, 0, 2, false, false, 0, 1, 0.055, true},
     {"slab_64x32", 64, 32, 0, 2, false, false, 0, 1, 0.045, true},
 };
 // clang-format on
@@ -21,17 +25,33 @@ static int64_t tilesOf(const WgmmaVariant &v, const WgmmaProblem &p) {
   return int64_t(llvm::divideCeil(p.rows, kRows)) * int64_t(llvm::divideCeil(p.cols, v.blockB)) * p.batch;
 }
 
-int64_t slabSharedBytes(const WgmmaVariant &v, const WgmmaProblem &p, int splits) {
-  int64_t steps = int64_t(llvm::divideCeil(p.steps, splits));
-  int64_t slab = steps * (kRows + v.blockB) * 128, partial = int64_t(2) * kRows * (v.blockB + 8) * 4;
-  int64_t incoming = splits > 1 ? int64_t(kRows) * v.blockB * 4 : 16;
-  return std::max(slab, partial) + incoming + 64;
+SlabPlan planSlab(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
+  constexpr int64_t kRowBytes = kRows * 128, kTogether = 4; // k-tiles that a warpgroup multiplies at a time
+  constexpr int64_t kLeastSlots = 8;                        // fewer do not cover the way from the L2 cache
+  SlabPlan plan;
+  plan.steps = int64_t(llvm::divideCeil(p.steps, splits));
+  int64_t stride = v.blockB + (40 - v.blockB % 32) % 32, partial = 2 * kRows * stride * 4;
+  int64_t fixed = (splits > 1 ? kRows * v.blockB * 4 : 16) + (p.rowState ? kRows * 16 : 16); // sums of others, row state
+  auto bytes = [&](int64_t slots, int64_t groups) {
+    return std::max(slots * kRowBytes + plan.steps * v.blockB * 128, partial) + fixed + groups * 16 + 32;
+  };
+  plan.slots = plan.steps;
+  plan.groups = std::min<int64_t>(plan.steps, kTogether);
+  if (bytes(plan.slots, plan.groups) > t.maxSharedPerBlock) {
+    plan.groups = int64_t(llvm::alignTo(llvm::divideCeil(plan.steps, kTogether), 2));
+    while (plan.slots >= kLeastSlots && bytes(plan.slots, plan.groups) > t.maxSharedPerBlock)
+      --plan.slots;
+    if (plan.slots < kLeastSlots)
+      return {};
+  }
+  plan.sharedBytes = bytes(plan.slots, plan.groups);
+  return plan;
 }
 
 bool allowsSlab(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
   if (!p.constantCols || p.transposedRows || p.transposedCols || p.before > 0)
     return false;
-  if (p.moments && v.blockB != 64) // a tile is one part of a row's moments
+  if (p.moments && v.blockB % kMomentColumns != 0)
     return false;
   if (splits != 1 && splits != 2 && splits != 4 && splits != 8)
     return false;
@@ -40,18 +60,21 @@ bool allowsSlab(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const 
     return false;
   // Clusters lie within a group of SMs: of an H200's 132, clusters of four find room on 120.
   int64_t slots = splits <= 2 ? t.numSMs : int64_t(t.numSMs) * 10 / 11 / splits * splits;
-  return slabSharedBytes(v, p, splits) <= t.maxSharedPerBlock && tilesOf(v, p) * splits <= slots;
+  return planSlab(v, p, splits, t).slots > 0 && tilesOf(v, p) * splits <= slots;
 }
 
 /// Microseconds between this kernel's start and its successor's, in a chain of dependent launches.
-static double estimate(const WgmmaVariant &v, const WgmmaProblem &p, int splits) {
-  double steps = double(llvm::divideCeil(p.steps, splits));
-  double kilobytes = steps * kRows * 128 / 1024;
+static double estimate(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
+  SlabPlan plan = planSlab(v, p, splits, t);
+  double steps = double(plan.steps);
+  double kilobytes = double(plan.slots) * kRows * 128 / 1024;
   double boundary = 0.45, start = 0.6; // until the first instruction; until its barrier ends
   double activations = 0.6 + 0.4 * std::min(1.0, std::max(0.0, kilobytes - 24) / 74);
   double reduction = splits > 1 ? 1.1 : 0.2;
+  // k-tiles that wait for a place: a round trip for every fill of the places (an estimate).
+  double recycled = 0.7 * (steps / double(plan.slots) - 1);
   double epilogue = 0.35 + 0.02 * p.epilogueInstructions + (p.held ? 0.3 : 0);
-  double kernel = boundary + start + activations + steps * v.step + reduction + epilogue;
+  double kernel = boundary + start + activations + steps * v.step + recycled + reduction + epilogue;
   return std::max(kernel, 1.5 + p.bytes / 3.9e6);
 }
 
@@ -59,7 +82,7 @@ void addSlabChoices(std::vector<ProductChoice> &list, const WgmmaProblem &p, con
   for (const WgmmaVariant &v : kSlabVariants)
     for (int splits : {1, 2, 4, 8})
       if (allowsSlab(v, p, splits, t))
-        list.push_back({v.name, splits, estimate(v, p, splits)});
+        list.push_back({v.name, splits, estimate(v, p, splits, t)});
 }
 
 } // namespace gpuc

@@ -225,12 +225,13 @@ std::string pairOutputText(const WgmmaProblem &p, const WgmmaVariant &v, const W
 std::string rowStateMembers(const EmittedFunctor &f) {
   std::string s = llvm::formatv("  static constexpr bool kRows = {0}, kMoments = {1};\n", boolText(f.hasRows),
                                 boolText(f.hasMoments));
-  s += f.hasRows ? "  using RowLoads = Epilogue::RowLoads;\n  using Row = Epilogue::Row;\n"
-                   "  GPUC_DEVICE RowLoads loadRow(i32 row) const { return epilogue.loadRow(row); }\n"
-                   "  GPUC_DEVICE static Row row(const RowLoads &loads) { return Epilogue::row(loads); }\n"
-                 : "  struct RowLoads {};\n  struct Row {};\n"
-                   "  GPUC_DEVICE RowLoads loadRow(i32) const { return {}; }\n"
-                   "  GPUC_DEVICE static Row row(const RowLoads &) { return {}; }\n";
+  s += f.hasRows ? "  template <int kSlices> using RowLoads = Epilogue::RowLoads<kSlices>;\n"
+                   "  using Row = Epilogue::Row;\n"
+                   "  template <int kSlices> GPUC_DEVICE auto loadRow(i32 row, int slice) const {\n"
+                   "    return epilogue.template loadRow<kSlices>(row, slice);\n  }\n"
+                   "  template <int kSlices, typename Loads> GPUC_DEVICE static Row row(const Loads &loads) {\n"
+                   "    return Epilogue::template row<kSlices>(loads);\n  }\n"
+                 : "  struct Row {};\n";
   if (f.hasMoments)
     s += "  static constexpr int kMomentColumns = Epilogue::kMomentColumns;\n"
          "  GPUC_DEVICE void storeMoments(i32 row, i32 part, float sum, float squares) const {\n"

@@ -121,9 +121,8 @@ std::optional<WgmmaStaged> stageResult(KernelOp kernel, mlir::Value root, Functo
 std::string pairOutputText(const WgmmaProblem &problem, const WgmmaVariant &variant,
                            const WgmmaStaged &staged, llvm::StringRef members, llvm::StringRef before,
                            llvm::StringRef coordinates);
-/// Members of "struct Output" that pass the row state of its member `epilogue` on: kRows, RowLoads and
-/// loadRow(row), Row and row(loads), kMoments and, if true, kMomentColumns and storeMoments(row, part, sum,
-/// squares).
+/// Members of "struct Output" that pass the row state of its member `epilogue` on: kRows, Row and, if true, loadRow and
+/// row; kMoments and, if true, kMomentColumns and storeMoments(row, part, sum, squares).
 std::string rowStateMembers(const EmittedFunctor &epilogue);
 /// Issue slots that an element of the epilogue takes, about.
 int epilogueInstructions(KernelOp kernel);

@@ -16,6 +16,14 @@
 
 namespace gpuc {
 
+/// What Output::loadRow<kSlices> returns, if there is one.
+template <typename Output, int kSlices, bool = Output::kRows> struct RowLoadsOf {
+  using Type = int;
+};
+template <typename Output, int kSlices> struct RowLoadsOf<Output, kSlices, true> {
+  using Type = typename Output::template RowLoads<kSlices>;
+};
+
 /// Any result: sums go through shared memory so that each lane has 8 consecutive columns, and to the Output
 /// of tile_coord.cuh.
 template <typename Config, typename Output> struct SlabStore {
@@ -71,9 +79,10 @@ template <typename Config, typename Output> struct SlabStore {
 /// Output has Element (f16, bf16, float), kHeld (there is such a matrix), kWhole (no tile passes the end of
 /// the result), and
 ///   compute(const float (&sums)[2], const Element (&held)[2], const Row &, i32 z, i32 row, i32 col, float (&values)[2])
-/// for two neighbours along B's rows, and `maps`, a BlockMaps. For folded normalisations (docs/adr/0006): kRows;
-/// RowLoads and loadRow(row), Row and row(loads), what a row's values have in common; kMoments and storeMoments(row, part,
-/// sum, squares) of the values of 64 columns. Neither goes with swapped operands.
+/// for two neighbours along B's rows, and `maps`, a BlockMaps. For folded normalisations (docs/adr/0006): Row,
+/// what a row's values have in common, and kRows: there are loadRow<S>(row, slice), which requests slice `lane % S` of
+/// what Row is made of, and row<S>(loads), by which S neighbouring lanes make it; kMoments and storeMoments(row, part, sum,
+/// squares) of the values of kMomentColumns columns. None of it goes with swapped operands.
 template <typename Config, typename Output> struct StagedStore {
   using Element = typename Output::Element;
   using Schedule = WgmmaSchedule<Config>;
@@ -97,8 +106,9 @@ template <typename Config, typename Output> struct StagedStore {
   u32 blocks, barriers, id; ///< shared memory and barriers of the warpgroup, its number
   Output output;
   u32 heldPhases = 0;
-  /// Of the row of this lane: lane l has row l%16 of the warp's in block l/16. Under way during the main loop.
-  typename Output::RowLoads own{};
+  static constexpr int kRowSlices = Schedule::kRowsOfGroup == 64 ? 2 : 1; ///< lanes that have a row
+  /// Of the row of this lane: lane l has row l/kRowSlices%16 of the warp's in block l/kRowSlices/16.
+  typename RowLoadsOf<Output, kRowSlices>::Type own{}; ///< under way during the main loop
 
   GPUC_DEVICE StagedStore(u32 shared, u32 barriers, u32 warpgroup, const Output &output)
       : blocks(shared), barriers(barriers), id(warpgroup), output(output) {}
@@ -109,8 +119,9 @@ template <typename Config, typename Output> struct StagedStore {
   /// Requests the residual of the first blocks, and the state of the rows.
   template <int kMi, int kSums> GPUC_DEVICE void start(const WgmmaTile &tile, i32 row, i32 col) {
     if constexpr (Output::kRows) {
-      i32 lane = i32(threadIdx.x % 32), r = row + lane / 16 % kMi * 64 + i32(threadIdx.x / 32 % 4) * 16 + lane % 16;
-      own = output.loadRow(r < i32(Config::kM) ? r : i32(Config::kM) - 1);
+      i32 lane = i32(threadIdx.x % 32), place = lane / kRowSlices;
+      i32 r = row + place / 16 * 64 + i32(threadIdx.x / 32 % 4) * 16 + place % 16;
+      own = output.template loadRow<kRowSlices>(r < i32(Config::kM) ? r : i32(Config::kM) - 1, lane % kRowSlices);
     }
     if constexpr (Output::kHeld) {
       if (isLeader()) {
@@ -132,7 +143,9 @@ template <typename Config, typename Output> struct StagedStore {
     constexpr int kBlocks = blocksOf(kMi, kSums), kAcross = kSums * 2 / 64;
     static_assert(kBuffers >= kBlocks || (kBlocks % kBuffers == 0 && (kMi == 1 || kBuffers % kAcross == 0)),
                   "a buffer's next block is left out if its last one was");
-    Row lanes = Output::row(own);
+    Row lanes{};
+    if constexpr (Output::kRows)
+      lanes = Output::template row<kRowSlices>(own);
 #pragma unroll
     for (int b = 0; b < kBlocks; ++b) {
       int i = b / kAcross, j = b % kAcross, buffer = b % kBuffers;
@@ -148,7 +161,7 @@ template <typename Config, typename Output> struct StagedStore {
       if constexpr (Output::kRows) {
 #pragma unroll
         for (u32 h = 0; h < 2; ++h)
-          rows[h] = arch::shflIdx(lanes, u32(i) * 16 + h * 8 + threadIdx.x % 32 / 4);
+          rows[h] = arch::shflIdx(lanes, (u32(i) * 16 + h * 8 + threadIdx.x % 32 / 4) * u32(kRowSlices));
       }
       Moments moments;
       bool hasRows = isInside(blockA + i32(threadIdx.x / 32 % 4) * 16, blockB);
@@ -201,24 +214,28 @@ template <typename Config, typename Output> struct StagedStore {
   }
 
 private:
+  static constexpr int kParts = 2; ///< of a block, whose moments are added up
   /// Of this thread's columns in the two rows that it has of a block.
   struct Moments {
-    float sums[2] = {}, squares[2] = {};
+    float sums[kParts][2] = {}, squares[kParts][2] = {};
   };
   /// Adds up the columns of four lanes.
   GPUC_DEVICE void storeMoments(Moments moments, i32 blockA, i32 blockB) const {
-    static_assert(Output::kMomentColumns == 64, "a block is a part");
+    static_assert(Output::kMomentColumns * kParts == 64, "a block has whole parts");
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
 #pragma unroll
-    for (int h = 0; h < 2; ++h) {
+    for (int p = 0; p < kParts; ++p) {
 #pragma unroll
-      for (u32 d = 1; d < 4; d *= 2) {
-        moments.sums[h] += arch::shflXor(moments.sums[h], d);
-        moments.squares[h] += arch::shflXor(moments.squares[h], d);
+      for (int h = 0; h < 2; ++h) {
+#pragma unroll
+        for (u32 d = 1; d < 4; d *= 2) {
+          moments.sums[p][h] += arch::shflXor(moments.sums[p][h], d);
+          moments.squares[p][h] += arch::shflXor(moments.squares[p][h], d);
+        }
+        i32 row = blockA + i32(warp * 16 + lane / 4) + h * 8;
+        if (lane % 4 == 0 && row < i32(Config::kM))
+          output.storeMoments(row, blockB / Output::kMomentColumns + p, moments.sums[p][h], moments.squares[p][h]);
       }
-      i32 row = blockA + i32(warp * 16 + lane / 4) + h * 8;
-      if (lane % 4 == 0 && row < i32(Config::kM))
-        output.storeMoments(row, blockB / 64, moments.sums[h], moments.squares[h]);
     }
   }
 
@@ -309,8 +326,8 @@ private:
       }
       computePair(pair, own, rows[m % 2], z, rowA + m % 2 * 8, rowB + m / 2 * 8, values);
       if constexpr (Output::kMoments) {
-        moments.sums[m % 2] += values[0] + values[1];
-        moments.squares[m % 2] += values[0] * values[0] + values[1] * values[1];
+        moments.sums[quarter * kParts / 4][m % 2] += values[0] + values[1];
+        moments.squares[quarter * kParts / 4][m % 2] += values[0] * values[0] + values[1] * values[1];
       }
       if constexpr (kWide) {
         words[m * 2] = arch::bitCast<u32>(values[0]);

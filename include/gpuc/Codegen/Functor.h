@@ -46,9 +46,9 @@ struct FunctorShape {
 /// lanes is a promise only if `maxLanes` allows it. `rootResults` are bound in order: with several (topk),
 /// `store` takes one array per result.
 /// With gpuc.row_statistics in the region there are besides
-///   struct RowLoads; GPUC_DEVICE RowLoads loadRow(I g…) const;        // g without the lane group: once per
-///   row struct Row; GPUC_DEVICE static Row row(const RowLoads &);         // apart, so that loads can be
-///   under way
+///   RowLoads<S> loadRow<S>(I g…, int slice) const;   // g without the lane group: once per row
+///   struct Row; static Row row<S>(const RowLoads<S> &);     // apart, so that loads can be under way
+/// where S neighbouring lanes share the loads of a row (lane % S is the slice, all call both and get the Row),
 /// and `store` takes `const Row &row` after the arrays. With a yielded gpuc.row_moments there are
 ///   static constexpr int kMomentColumns; GPUC_DEVICE void storeMoments(I g…, I part, float sum, float
 ///   squares) const;

@@ -10,6 +10,6 @@ namespace gpuc {
 /// statistics per row.
 inline constexpr llvm::StringLiteral kRowStateAttr = "gpuc.row_state";
 /// Columns that one pair of row moments covers; products whose results have other widths do not take part.
-inline constexpr int64_t kMomentColumns = 64;
+inline constexpr int64_t kMomentColumns = 32;
 
 } // namespace gpuc
