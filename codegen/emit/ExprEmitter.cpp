@@ -194,6 +194,12 @@ std::string ExprEmitter::Impl::load(BlockArgument argument, const BufferAccess &
                                        std::to_string(multiple) + ">";
       std::string address = access.pointer + (packed ? ", " : " + (") + print(base) + (packed ? "" : ")");
       std::string statement = type + " " + name + "[" + std::to_string(lanes) + "];\n";
+      if (splitLoads && guard.empty()) {
+        loadMembers += statement;
+        loadStatements += function + "(loads." + name + ", " + address + ");\n";
+        perLane = true;
+        return "loads." + name + "[lane]";
+      }
       statement += function + "(" + name + ", " + address + (guard.empty() ? "" : ", " + guard) + ");\n";
       hoisted += statement;
       perLane = true;

@@ -126,12 +126,18 @@ std::string coordinateParameters(const FunctorShape &shape) {
   return s;
 }
 
-/// The body of `store` for a number of lanes.
-FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const FunctorShape &shape,
-                                 unsigned lanes, ArrayRef<BlockArgument> arguments,
-                                 ArrayRef<std::string> names, std::string &tables) {
+/// What `store` of some lanes is made of.
+struct StoreText {
+  std::string body, tables;
+  std::string loadMembers, loadBody; ///< of `Loads` and `load`; empty without them
+};
+
+/// `preload`: vector loads come in a struct.
+FailureOr<StoreText> storeText(KernelOp kernel, ArrayRef<Value> roots, const FunctorShape &shape, unsigned lanes,
+                               ArrayRef<BlockArgument> arguments, ArrayRef<std::string> names, bool preload) {
   ExprEmitter emitter(kernel, lanes, shape.indexType);
   auto &e = emitter.internals();
+  e.splitLoads = preload;
   e.tablePrefix = "k" + shape.name + "Table";
   bindArguments(emitter, kernel, arguments, names);
   Coords coords = groupCoords(e, roots[0], shape);
@@ -172,11 +178,21 @@ FailureOr<std::string> storeBody(KernelOp kernel, ArrayRef<Value> roots, const F
   }
   if (e.failed)
     return failure();
-  tables = e.tables;
-  if (lanes == 1)
-    return indentLines(e.hoisted + stores + assignments, 4);
-  return indentLines(e.hoisted + arrays, 4) + laneLoopText(lanes, e.laneBody + assignments, 4) +
-         indentLines(stores, 4);
+  StoreText text;
+  text.tables = e.tables;
+  if (lanes == 1) {
+    text.body = indentLines(e.hoisted + stores + assignments, 4);
+    return text;
+  }
+  text.body = indentLines(e.hoisted + arrays, 4) + laneLoopText(lanes, e.laneBody + assignments, 4) +
+              indentLines(stores, 4);
+  if (!e.loadMembers.empty()) {
+    if (StringRef(e.hoisted).contains("row.")) // addresses that may depend on what `load` has not got
+      return storeText(kernel, roots, shape, lanes, arguments, names, false);
+    text.loadMembers = e.loadMembers;
+    text.loadBody = indentLines(e.hoisted + "Loads loads;\n" + e.loadStatements + "return loads;\n", 4);
+  }
+  return text;
 }
 
 FailureOr<std::string> loadBody(KernelOp kernel, Value operand, const FunctorShape &shape, unsigned lanes,
@@ -232,19 +248,24 @@ FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResu
   functor.hasRows = rows;
   functor.hasMoments = bool(moments);
   for (unsigned lanes : {shape.lanes, 1u}) {
-    std::string own;
-    auto body = storeBody(kernel, rootResults, shape, lanes, arguments, names, own);
-    if (failed(body))
+    auto text = storeText(kernel, rootResults, shape, lanes, arguments, names, shape.preload && lanes > 1);
+    if (failed(text))
       return failure();
     if (tables.empty())
-      tables = own;
+      tables = text->tables;
+    bool loads = !text->loadMembers.empty();
+    if (loads) {
+      functor.hasLoads = true;
+      methods += "  struct Loads {\n" + indentLines(text->loadMembers, 4) + "  };\n  GPUC_DEVICE Loads load(" +
+                 coordinateParameters(shape).substr(2) + ") const {\n" + text->loadBody + "  }\n";
+    }
     methods += "  GPUC_DEVICE void store(";
     for (auto [i, root] : llvm::enumerate(rootResults))
       methods += (i ? ", " : "") + std::string(moments ? "" : "const ") +
                  computeTypeName(elementTypeOf(root)) + " (&acc" +
                  (rootResults.size() == 1 ? "" : std::to_string(i)) + ")[" + std::to_string(lanes) + "]";
-    methods +=
-        (rows ? ", const Row &row" : "") + coordinateParameters(shape) + ") const {\n" + *body + "  }\n";
+    methods += std::string(rows ? ", const Row &row" : "") + (loads ? ", const Loads &loads" : "") +
+               coordinateParameters(shape) + ") const {\n" + text->body + "  }\n";
     if (shape.lanes == 1)
       break;
   }

@@ -5,6 +5,7 @@
 #include "WgmmaConv.h"
 #include "../slab/Slab.h"
 #include "SpaceToDepth.h"
+#include "emit/UnitText.h"
 #include "gpuc/IR/Types.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -298,8 +299,9 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
   } else {
     if (roles.pixelRows && roles.lanes > 1 && c.bias && c.bias->offset % roles.lanes != 0)
       roles.lanes = 1; // the bias could not be loaded in vectors
-    auto epilogue = emitEpilogue(kernel, {c.root->getResult(0)},
-                                 convEpilogueShape(kernel, c.xExtent.size(), !roles.pixelRows, roles.lanes));
+    FunctorShape shape = convEpilogueShape(kernel, c.xExtent.size(), !roles.pixelRows, roles.lanes);
+    shape.preload = variant.slab;
+    auto epilogue = emitEpilogue(kernel, {c.root->getResult(0)}, shape);
     if (failed(epilogue))
       return failure();
     unit.includes = {"convolution/convolution.cuh"};
@@ -308,8 +310,10 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
     unit.parameters.push_back(epilogue->parameters);
     unit.args.insert(unit.args.end(), epilogue->args.begin(), epilogue->args.end());
     unit.output = epilogue->text +
-                  llvm::formatv("using Output = ConvOutput<Geometry, Epilogue, {0}, {1}, {2}>;\n",
-                                roles.lanes, roles.pixelRows ? "true" : "false", c.bias ? "true" : "false")
+                  llvm::formatv("using Output = {0}<Geometry, Epilogue, {1}, {2}, {3}{4}>;\n",
+                                variant.slab ? "ConvSlabOutput" : "ConvOutput", roles.lanes, boolText(roles.pixelRows),
+                                boolText(c.bias.has_value()),
+                                !variant.slab ? "" : epilogue->hasLoads ? ", true" : ", false")
                       .str();
     unit.makeOutput = llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{{1}, epilogue};\n",
                                     epilogue->construct, bias);

@@ -64,4 +64,51 @@ template <typename G, typename Epilogue, int kLaneCount, bool kPixelRows, bool k
   }
 };
 
+/// The same for slab/slab.cuh: bias and what the epilogue reads are loaded ahead (kEpilogueLoads: it has `load`).
+template <typename G, typename Epilogue, int kLaneCount, bool kPixelRows, bool kBias, bool kEpilogueLoads>
+struct ConvSlabOutput {
+  using T = typename G::T;
+  static constexpr int kLanes = kLaneCount;
+  static constexpr bool kRows = false, kMoments = false;
+  static_assert(!G::kTransposed, "pixels of a phase are not neighbours");
+  const T *bias; // (O)
+  const Epilogue &epilogue;
+
+  struct Row {};
+  struct None {};
+  template <typename E, bool kHas> struct LoadsOf {
+    using Type = None;
+  };
+  template <typename E> struct LoadsOf<E, true> {
+    using Type = typename E::Loads;
+  };
+  struct Loads {
+    Vec<T, kPixelRows ? kLanes : 1> bias;
+    typename LoadsOf<Epilogue, kEpilogueLoads>::Type epilogue;
+  };
+  GPUC_DEVICE static i32 channel(i32 z, i32 row, i32 col) {
+    return z % G::kGroups * G::kGroupOutputs + (kPixelRows ? col : row);
+  }
+  GPUC_DEVICE Loads load(i32 z, i32 row, i32 col) const {
+    Loads loads{};
+    if constexpr (kBias)
+      loads.bias = ldVec<kPixelRows ? kLanes : 1>(bias + channel(z, row, col));
+    if constexpr (kEpilogueLoads)
+      loads.epilogue = epilogue.load(kPixelRows ? row : col, channel(z, row, col));
+    return loads;
+  }
+  GPUC_DEVICE void store(float (&values)[kLanes], const Row &, const Loads &loads, i32 z, i32 row, i32 col) const {
+    if constexpr (kBias) {
+#pragma unroll
+      for (int l = 0; l < kLanes; ++l)
+        values[l] += toAcc(loads.bias[kPixelRows ? l : 0]);
+    }
+    i32 pixel = kPixelRows ? row : col;
+    if constexpr (kEpilogueLoads)
+      epilogue.store(values, loads.epilogue, pixel, channel(z, row, col));
+    else
+      epilogue.store(values, pixel, channel(z, row, col));
+  }
+};
+
 } // namespace gpuc

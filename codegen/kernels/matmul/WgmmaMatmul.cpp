@@ -80,15 +80,20 @@ bool hasWarpgroupBody(KernelOp kernel, const Target &target) {
   return succeeded(m) && analyzeWgmmaMatmul(kernel, *m, target);
 }
 
-/// "struct Output" of ../slab for an epilogue with row state.
-static std::string rowOutputText(const EmittedFunctor &f, unsigned lanes) {
-  std::string s =
-      f.text + llvm::formatv("struct Output {{\n  static constexpr int kLanes = {0};\n", lanes).str();
+/// "struct Output" of ../slab.
+static std::string slabOutputText(const MatmulAnalysis &m, const EmittedFunctor &f, unsigned lanes) {
+  std::string coordinates = m.batchExtents.empty() ? "" : "z, ";
+  coordinates += m.swapped ? "col, row" : "row, col";
+  std::string s = f.text + llvm::formatv("struct Output {{\n  static constexpr int kLanes = {0};\n", lanes).str();
   s += "  const Epilogue &epilogue;\n" + rowStateMembers(f);
-  s += llvm::formatv("  template <int L>\n  GPUC_DEVICE void store(float (&values)[L], const Row &{0}, i32, "
-                     "i32 row, i32 col) const {{\n"
-                     "    epilogue.store(values, {1}row, col);\n  }\n};\n",
-                     f.hasRows ? "state" : "", f.hasRows ? "state, " : "");
+  s += f.hasLoads ? "  using Loads = Epilogue::Loads;\n"
+                    "  GPUC_DEVICE Loads load(i32 z, i32 row, i32 col) const { return epilogue.load(" +
+                        coordinates + "); }\n"
+                  : "  struct Loads {};\n  GPUC_DEVICE Loads load(i32, i32, i32) const { return {}; }\n";
+  s += llvm::formatv("  GPUC_DEVICE void store(float (&values)[kLanes], const Row &{0}, const Loads &{1}, i32 z, i32 "
+                     "row, i32 col) const {{\n    epilogue.store(values, {2}{3}{4});\n  }\n};\n",
+                     f.hasRows ? "state" : "", f.hasLoads ? "loads" : "", f.hasRows ? "state, " : "",
+                     f.hasLoads ? "loads, " : "", coordinates);
   return s;
 }
 
@@ -127,12 +132,13 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
   } else {
     FunctorShape shape = m.epilogue;
     shape.lanes = m.lanes;
+    shape.preload = variant.slab;
     auto epilogue = emitEpilogue(kernel, {MatmulOp(m.root).getZ()}, shape);
     if (failed(epilogue))
       return failure();
     unit.parameters.push_back(epilogue->parameters);
     unit.args = epilogue->args;
-    unit.output = p.rowState ? rowOutputText(*epilogue, m.lanes) : matmulOutputText(m, *epilogue, m.lanes);
+    unit.output = variant.slab ? slabOutputText(m, *epilogue, m.lanes) : matmulOutputText(m, *epilogue, m.lanes);
     unit.makeOutput =
         llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{epilogue};\n", epilogue->construct);
   }

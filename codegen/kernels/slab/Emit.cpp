@@ -25,15 +25,14 @@ EmittedKernel emitSlab(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVarian
                         plan.groups);
   text += unit.output;
   text += llvm::formatv("using Rows_ = {0};\nusing Columns_ = {1};\n", unit.rows->source, unit.cols->source);
-  text += llvm::formatv("using Body = SlabProduct<Config, Rows_, Columns_, {0}>;\n",
-                        p.rowState ? "Output" : "PlainRows<Output>");
+  text += "using Body = SlabProduct<Config, Rows_, Columns_, Output>;\n";
   text += llvm::formatv("static_assert(sizeof(Body::Shared) <= {0}, \"as launched\");\n", plan.sharedBytes);
   llvm::SmallVector<std::string> parameters{"const __grid_constant__ arch::TensorMap mapRows",
                                             "const __grid_constant__ arch::TensorMap mapColumns"};
   parameters.append(unit.parameters.begin(), unit.parameters.end());
   text += unitEntry("Body::kThreads, 1", parameters);
   text += "  GPUC_SMEM(Body::Shared, shared);\n" + unit.makeOutput;
-  text += "  Body::run(shared, Rows_{&mapRows}, Columns_{&mapColumns}, {output});\n";
+  text += "  Body::run(shared, Rows_{&mapRows}, Columns_{&mapColumns}, output);\n";
   out.text = text + unitEnd();
   out.grid.x = uint32_t(int64_t(llvm::divideCeil(p.rows, 64)) * int64_t(llvm::divideCeil(p.cols, v.blockB)) *
                         p.batch * splits);

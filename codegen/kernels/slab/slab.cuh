@@ -6,10 +6,10 @@
 //
 // Config: as wgmma/schedule.cuh; kSplits is the blocks of a cluster, kSlots the places for the rows' k-tiles of a block
 // (as many as it has k-tiles, or fewer: then later ones take the places of those that have been multiplied), kGroups how
-// many requests its k-tiles are waited for in. Sources: wgmma/sources.cuh, the columns' constant. Output: kRows,
-// RowLoads<S>, loadRow<S>(row, slice), Row and row(loads) (wgmma/epilogue.cuh), store(values, Row, z, row, col), and with
-// kMoments storeMoments(row, part, sum, squares) of what store left in `values`. PlainRows makes one of an Output of
-// matmul/tile_coord.cuh.
+// many requests its k-tiles are waited for in. Sources: wgmma/sources.cuh, the columns' constant. Output: kLanes;
+// kRows, loadRow<S>(row, slice), Row and row<S>(loads) (wgmma/epilogue.cuh); Loads and load(z, row, col), what the
+// epilogue reads for kLanes columns; store(values, Row, Loads, z, row, col); and with kMoments storeMoments(row, part,
+// sum, squares) of what store left in `values`.
 #pragma once
 #include "arch/barrier.cuh"
 #include "arch/cluster.cuh"
@@ -21,17 +21,6 @@
 #include "wgmma/sources.cuh"
 
 namespace gpuc {
-
-template <typename Output> struct PlainRows {
-  static constexpr int kLanes = Output::kLanes;
-  static constexpr bool kRows = false, kMoments = false;
-  struct Row {};
-  const Output &output;
-  template <int L> GPUC_DEVICE void store(float (&values)[L], const Row &, i32 z, i32 row, i32 col) const {
-    const float(&sums)[L] = values;
-    output.store(sums, z, row, col);
-  }
-};
 
 template <typename Config, typename RowSource, typename ColSource, typename Output> struct SlabProduct {
   using T = typename Config::T;
@@ -176,7 +165,27 @@ private:
     int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4, group = int(threadIdx.x) / 128;
     arch::griddepWait(); // the epilogue reads activations and writes
     i32 firstRow = tile.rowA + (kRanks > 1 ? tile.split * kOwnRows : 0);
-    auto loads = loadStates(firstRow, output);
+    auto states = loadStates(firstRow, output);
+    // Lanes divide kN: an item lies inside or outside.
+    constexpr int kLanes = Output::kLanes, kLineItems = kCols / kLanes;
+    constexpr int kItems = (kRanks > 1 ? kOwnRows : kRows) * kLineItems;
+    constexpr int kOfThread = (kItems + kConsumerThreads - 1) / kConsumerThreads;
+    constexpr bool kAhead = kOfThread * kLanes <= 32; // else too many registers
+    typename Output::Loads held[kAhead ? kOfThread : 1];
+    auto place = [&](int i, i32 &row, i32 &col) {
+      int item = i * kConsumerThreads + int(threadIdx.x);
+      row = firstRow + item / kLineItems;
+      col = tile.rowB + item % kLineItems * kLanes;
+      return item < kItems && row < i32(Config::kM) && col < i32(Config::kN);
+    };
+    if constexpr (kAhead) {
+#pragma unroll
+      for (int i = 0; i < kOfThread; ++i) {
+        i32 row, col;
+        if (place(i, row, col))
+          held[i] = output.load(tile.z, row, col);
+      }
+    }
     float acc[kCols / 2] = {};
     arch::mbarrierWait(at.weights, 0);
 #pragma unroll
@@ -202,7 +211,7 @@ private:
       }
     }
     arch::wgmmaWait<0>(acc);
-    storeStates(at, loads);
+    storeStates(at, states);
     arch::barSync(1, kConsumerThreads); // all k-tiles have been read: partial sums take their place
     u32 part = at.rows + u32(group) * kPartBytes + u32((warp * 16 + lane / 4) * kStride + lane % 4 * 2) * 4;
 #pragma unroll
@@ -215,12 +224,9 @@ private:
       exchange(at, tile);
       arch::mbarrierWait(at.reduced, 0);
     }
-    // Lanes divide kN: an item lies inside or outside.
-    constexpr int kLanes = Output::kLanes, kLineItems = kCols / kLanes;
-    constexpr int kItems = (kRanks > 1 ? kOwnRows : kRows) * kLineItems;
 #pragma unroll
-    for (int first = 0; first < kItems; first += kConsumerThreads) {
-      int item = first + int(threadIdx.x), r = item / kLineItems, c = item % kLineItems * kLanes;
+    for (int i = 0; i < kOfThread; ++i) {
+      int item = i * kConsumerThreads + int(threadIdx.x), r = item / kLineItems, c = item % kLineItems * kLanes;
       if (item >= kItems)
         continue;
       float values[kLanes] = {};
@@ -232,10 +238,13 @@ private:
         addLanes(values, at.rows + u32(r * kStride + c) * 4);
         addLanes(values, at.rows + kPartBytes + u32(r * kStride + c) * 4);
       }
-      i32 row = firstRow + r, col = tile.rowB + c;
-      bool isInside = row < i32(Config::kM) && col < i32(Config::kN);
-      if (isInside)
-        output.store(values, stateOf(at, r), tile.z, row, col);
+      i32 row, col;
+      bool isInside = place(i, row, col);
+      if (isInside) {
+        if constexpr (!kAhead)
+          held[0] = output.load(tile.z, row, col);
+        output.store(values, stateOf(at, r), held[kAhead ? i : 0], tile.z, row, col);
+      }
       if constexpr (Output::kMoments)
         storeMoments(values, isInside, row, col, output);
     }

@@ -17,6 +17,7 @@ struct EmittedFunctor {
   std::string construct; ///< expression that makes it inside the entry: "Epilogue{epilogueIn2, epilogueOut0}"
   std::vector<EmittedArg> args; ///< bindings of `parameters`, in order
   bool hasRows = false;         ///< there are `Row`, `loadRow` and `row`; `store` takes a Row (emitEpilogue)
+  bool hasLoads = false;        ///< there are `Loads` and `load`, and `store` of the lanes takes Loads (emitEpilogue)
   bool hasMoments = false;      ///< there are `kMomentColumns` and `storeMoments` (emitEpilogue)
 };
 
@@ -34,6 +35,8 @@ struct FunctorShape {
   unsigned laneGroup = 0;
   unsigned lanes = 1;
   std::string indexType = "i32";
+  /// Of an epilogue: what `store` of the lanes loads can be loaded ahead.
+  bool preload = false;
 };
 
 /// Everything between the root's result and the yields of the region:
@@ -54,6 +57,9 @@ struct FunctorShape {
 ///   squares) const;
 /// and `store` leaves in `acc` the values whose sums and sums of squares the kernel body passes to
 /// storeMoments.
+/// With `shape.preload`, if there is something to load,
+///   struct Loads; GPUC_DEVICE Loads load(I g…) const;   // of all lanes: all must lie inside
+/// and the first `store` takes `const Loads &loads` before the coordinates.
 mlir::FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, llvm::ArrayRef<mlir::Value> rootResults,
                                              const FunctorShape &shape);
 /// The value of a root's operand, computed from block arguments by pointwise and movement ops:

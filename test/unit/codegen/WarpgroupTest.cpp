@@ -403,7 +403,8 @@ TEST_F(WarpgroupTest, SlabsRefuseWhatDoesNotFit) {
 }
 /// A product that yields moments, and one that reads the normalised result through its epilogue.
 TEST_F(WarpgroupTest, KeepRowState) {
-  std::vector<std::pair<std::string, int>> variants{{"slab_64x64", 1}, {"slab_64x64", 2}};
+  std::vector<std::pair<std::string, int>> variants{
+      {"slab_64x64", 1}, {"slab_64x64", 2}, {"slab_64x32", 1}, {"slab_64x96", 2}};
   for (const WgmmaVariant &v : wgmmaVariants())
     if (!v.swapped)
       variants.push_back({v.name.str(), 1});
@@ -417,22 +418,22 @@ TEST_F(WarpgroupTest, KeepRowState) {
              config + "} {\n" + body + "  }\n";
     };
     std::string program =
-        "func.func @main(%x: tensor<70x136xf16>) -> (tensor<70x72xf16>, tensor<70x2x2xf32>) {\n"
+        "func.func @main(%x: tensor<70x136xf16>) -> (tensor<70x72xf16>, tensor<70x4x2xf32>) {\n"
         "  %w0 = gpuc.constant dense<0.0625> : tensor<136x128xf16>\n"
         "  %w1 = gpuc.constant dense<0.125> : tensor<128x72xf16>\n"
         "  %sums = gpuc.constant dense<0.25> : tensor<72xf32>\n";
     program +=
         text("%p:2",
              "    %z = gpuc.matmul %a, %c : tensor<70x136xf16>, tensor<136x128xf16> -> tensor<70x128xf16>\n"
-             "    %m = gpuc.row_moments %z {columns = 64 : i64} : tensor<70x128xf16> -> tensor<70x2x2xf32>\n"
-             "    gpuc.yield %z, %m : tensor<70x128xf16>, tensor<70x2x2xf32>\n",
-             "tensor<70x128xf16>, tensor<70x2x2xf32>",
+             "    %m = gpuc.row_moments %z {columns = 32 : i64} : tensor<70x128xf16> -> tensor<70x4x2xf32>\n"
+             "    gpuc.yield %z, %m : tensor<70x128xf16>, tensor<70x4x2xf32>\n",
+             "tensor<70x128xf16>, tensor<70x4x2xf32>",
              "%a = %x : tensor<70x136xf16>, %c = %w0 : tensor<136x128xf16>");
     program +=
         text("%q",
              "    %z = gpuc.matmul %a, %c : tensor<70x128xf16>, tensor<128x72xf16> -> tensor<70x72xf16>\n"
              "    %mean, %scale = gpuc.row_statistics %m {centered = true, epsilon = 1.0e-1, extent = 128 "
-             ": i64} : tensor<70x2x2xf32> -> tensor<70x1xf32>, tensor<70x1xf32>\n"
+             ": i64} : tensor<70x4x2xf32> -> tensor<70x1xf32>, tensor<70x1xf32>\n"
              "    %f = gpuc.cast %z : tensor<70x72xf16> -> tensor<70x72xf32>\n"
              "    %t = gpuc.binary mul %mean, %s : tensor<70x1xf32>, tensor<72xf32> -> tensor<70x72xf32>\n"
              "    %d = gpuc.binary sub %f, %t : tensor<70x72xf32>, tensor<70x72xf32> -> tensor<70x72xf32>\n"
@@ -442,8 +443,8 @@ TEST_F(WarpgroupTest, KeepRowState) {
              "    gpuc.yield %h : tensor<70x72xf16>\n",
              "tensor<70x72xf16>",
              "%a = %p#0 : tensor<70x128xf16>, %c = %w1 : tensor<128x72xf16>, %m = %p#1 : "
-             "tensor<70x2x2xf32>, %s = %sums : tensor<72xf32>");
-    program += "  return %q, %p#1 : tensor<70x72xf16>, tensor<70x2x2xf32>\n}\n";
+             "tensor<70x4x2xf32>, %s = %sums : tensor<72xf32>");
+    program += "  return %q, %p#1 : tensor<70x72xf16>, tensor<70x4x2xf32>\n}\n";
     check(program, {1e-2, 1e-2});
     checkCompiles(program, "h200");
   }
