@@ -55,8 +55,8 @@ struct ExprEmitter::Impl {
   emit::IndexContext context;
   std::string indexType;
   std::string hoisted, laneBody, tables;
-  /// Vector loads go to members of a variable `loads`, filled ahead: `loadMembers` declares them, `loadStatements`
-  /// fills them, after what is hoisted. Guarded ones stay where they are.
+  /// Vector loads go to members of a variable `loads`, filled ahead: `loadMembers` declares them,
+  /// `loadStatements` fills them, after what is hoisted. Guarded ones stay where they are.
   bool splitLoads = false;
   std::string loadMembers, loadStatements;
   std::string tablePrefix = "kTable"; ///< names of constant tables start with it

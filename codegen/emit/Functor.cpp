@@ -133,8 +133,9 @@ struct StoreText {
 };
 
 /// `preload`: vector loads come in a struct.
-FailureOr<StoreText> storeText(KernelOp kernel, ArrayRef<Value> roots, const FunctorShape &shape, unsigned lanes,
-                               ArrayRef<BlockArgument> arguments, ArrayRef<std::string> names, bool preload) {
+FailureOr<StoreText> storeText(KernelOp kernel, ArrayRef<Value> roots, const FunctorShape &shape,
+                               unsigned lanes, ArrayRef<BlockArgument> arguments, ArrayRef<std::string> names,
+                               bool preload) {
   ExprEmitter emitter(kernel, lanes, shape.indexType);
   auto &e = emitter.internals();
   e.splitLoads = preload;
@@ -256,8 +257,9 @@ FailureOr<EmittedFunctor> emitEpilogue(KernelOp kernel, ArrayRef<Value> rootResu
     bool loads = !text->loadMembers.empty();
     if (loads) {
       functor.hasLoads = true;
-      methods += "  struct Loads {\n" + indentLines(text->loadMembers, 4) + "  };\n  GPUC_DEVICE Loads load(" +
-                 coordinateParameters(shape).substr(2) + ") const {\n" + text->loadBody + "  }\n";
+      methods += "  struct Loads {\n" + indentLines(text->loadMembers, 4) +
+                 "  };\n  GPUC_DEVICE Loads load(" + coordinateParameters(shape).substr(2) + ") const {\n" +
+                 text->loadBody + "  }\n";
     }
     methods += "  GPUC_DEVICE void store(";
     for (auto [i, root] : llvm::enumerate(rootResults))

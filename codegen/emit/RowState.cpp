@@ -64,8 +64,9 @@ std::string rowMomentsText(ExprEmitter::Impl &e, RowStatisticsOp op, const Index
   }
   Index at = e.offset(access->second, {row, Index(0), Index(0)});
   perLane = at.lane != 0 || e.context.isPerLane(at);
-  return "loadRowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) + (isSliced ? ", kSlices>(" : ", 1>(") +
-         access->second.pointer + " + (" + e.print(at) + (isSliced ? "), slice)" : "), 0)");
+  return "loadRowMoments<" + std::to_string(shapeOf(op.getMoments())[1]) +
+         (isSliced ? ", kSlices>(" : ", 1>(") + access->second.pointer + " + (" + e.print(at) +
+         (isSliced ? "), slice)" : "), 0)");
 }
 
 std::string rowStatisticsText(RowStatisticsOp op, StringRef moments) {
@@ -100,9 +101,10 @@ rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<Bl
     return failure();
   const std::string slices = "  template <int kSlices>", device = slices + "\n  GPUC_DEVICE ";
   return slices + " struct RowLoads {\n" + loadMembers + "  };\n  struct Row {\n    float " + members +
-         ";\n  };\n" + device + "RowLoads<kSlices> loadRow(" + rowParameters(shape) + ", int slice) const {\n" +
-         indentLines(e.hoisted + "return {" + loads + "};\n", 4) + "  }\n" + device +
-         "static Row row(const RowLoads<kSlices> &loads) {\n" + statistics + "    return {" + values + "};\n  }\n";
+         ";\n  };\n" + device + "RowLoads<kSlices> loadRow(" + rowParameters(shape) +
+         ", int slice) const {\n" + indentLines(e.hoisted + "return {" + loads + "};\n", 4) + "  }\n" +
+         device + "static Row row(const RowLoads<kSlices> &loads) {\n" + statistics + "    return {" +
+         values + "};\n  }\n";
 }
 
 std::string momentsText(RowMomentsOp moments, const FunctorShape &shape, StringRef out) {

@@ -111,7 +111,10 @@ Result<Plan> Compilation::emitPlan(const TuningSources &tuning) {
 }
 
 OwningOpRef<ModuleOp> Compilation::programOf(const Target &target) {
-  if (target.hasWgmma && state->kernels) {
+  if (!target.hasWgmma || !state->kernels)
+    return state->module->clone();
+  auto [known, fresh] = state->folded.try_emplace(std::string(target.arch));
+  if (fresh) {
     OwningOpRef<ModuleOp> copy = state->kernels->clone();
     if (markRowState(copy->lookupSymbol<func::FuncOp>("main"), target)) {
       PassManager pm(&context());
@@ -122,10 +125,10 @@ OwningOpRef<ModuleOp> Compilation::programOf(const Target &target) {
       if (failed(pm.run(*copy)))
         return nullptr;
       if (selectsRowState(copy->lookupSymbol<func::FuncOp>("main"), target))
-        return copy;
+        known->second = std::move(copy);
     }
   }
-  return state->module->clone();
+  return known->second ? known->second->clone() : state->module->clone();
 }
 
 Status Compilation::emitPrograms(Plan &plan, const TuningSources &tuning) {

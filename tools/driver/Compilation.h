@@ -19,8 +19,6 @@ public:
   Compilation(const CompileOptions &options, std::string modelName);
 
   mlir::MLIRContext &context() { return state->session.context(); }
-  /// The program, past the phase that ran last.
-  mlir::ModuleOp module() { return *state->module; }
   /// Runs the passes up to the memory phase or to options.stopAfter, whichever comes first. `start` is when
   /// the import began.
   Status runPasses(mlir::OwningOpRef<mlir::ModuleOp> imported, Clock::time_point start);
@@ -36,6 +34,10 @@ public:
   /// Everything but the plan: text of the last phase, PTX, times.
   Compiled result;
 
+  /// A copy of the program past the memory phase. Where the target's kernels can take normalisations in, it
+  /// is made anew with them folded. Null after an error.
+  mlir::OwningOpRef<mlir::ModuleOp> programOf(const Target &target);
+
 private:
   /// What a compilation keeps alive: constants of the plan point into it.
   struct State {
@@ -44,12 +46,11 @@ private:
     mlir::OwningOpRef<mlir::ModuleOp> module;
     /// A copy from before the memory phase, for targets that fold normalisations.
     mlir::OwningOpRef<mlir::ModuleOp> kernels;
+    /// Programs with folded normalisations, by architecture; null where nothing was folded.
+    std::map<std::string, mlir::OwningOpRef<mlir::ModuleOp>, std::less<>> folded;
   };
   void progress(const std::string &what, size_t done, size_t total) const;
   Status finishPhase(Phase phase);
-  /// A copy of the program past the memory phase. Where the target's kernels can take normalisations in, it
-  /// is made anew with them folded. Null after an error.
-  mlir::OwningOpRef<mlir::ModuleOp> programOf(const Target &target);
   Status emitPrograms(Plan &plan, const TuningSources &tuning);
 
   const CompileOptions &options;

@@ -84,7 +84,9 @@ private:
   /// The distinct problems with a choice, hottest first.
   Status collect(const std::shared_ptr<const Plan> &plan) {
     const Target &target = *options.compile.targets[0];
-    OwningOpRef<ModuleOp> copy = compilation.module().clone();
+    OwningOpRef<ModuleOp> copy = compilation.programOf(target);
+    if (!copy)
+      return {StatusCode::Internal, "the program could not be made"};
     auto function = copy->lookupSymbol<func::FuncOp>("main");
     if (failed(selectVariants(function, target, options.compile.allowLibrary)))
       return {StatusCode::Internal, "variants could not be chosen"};

@@ -242,11 +242,13 @@ struct TuneCommand {
     return text.size() <= most ? text : text.substr(0, most - 3) + "...";
   }
 
-  static void print(const TunedProblem &p, size_t done, size_t total) {
+  void print(const TunedProblem &p, size_t done, size_t total) const {
     std::printf("%3zu/%zu  %9.2f us -> %9.2f us  %2u x %s\n", done, total, p.microseconds[0],
                 p.microseconds[p.best], p.kernels, shortened(p.about, 150).c_str());
     if (p.best != 0)
       std::printf("          %s instead of %s\n", p.configs[p.best].c_str(), p.configs[0].c_str());
+    for (size_t i = 0; verbosity.verbose && i < p.configs.size(); ++i)
+      std::printf("          %9.2f us  %s\n", p.microseconds[i], p.configs[i].c_str());
     std::fflush(stdout);
   }
 

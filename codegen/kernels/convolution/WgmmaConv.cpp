@@ -309,12 +309,14 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaConv(KernelOp kernel, const ConvA
     addBiasParameter();
     unit.parameters.push_back(epilogue->parameters);
     unit.args.insert(unit.args.end(), epilogue->args.begin(), epilogue->args.end());
-    unit.output = epilogue->text +
-                  llvm::formatv("using Output = {0}<Geometry, Epilogue, {1}, {2}, {3}{4}>;\n",
-                                variant.slab ? "ConvSlabOutput" : "ConvOutput", roles.lanes, boolText(roles.pixelRows),
-                                boolText(c.bias.has_value()),
-                                !variant.slab ? "" : epilogue->hasLoads ? ", true" : ", false")
-                      .str();
+    unit.output =
+        epilogue->text + llvm::formatv("using Output = {0}<Geometry, Epilogue, {1}, {2}, {3}{4}>;\n",
+                                       variant.slab ? "ConvSlabOutput" : "ConvOutput", roles.lanes,
+                                       boolText(roles.pixelRows), boolText(c.bias.has_value()),
+                                       !variant.slab        ? ""
+                                       : epilogue->hasLoads ? ", true"
+                                                            : ", false")
+                             .str();
     unit.makeOutput = llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{{1}, epilogue};\n",
                                     epilogue->construct, bias);
   }

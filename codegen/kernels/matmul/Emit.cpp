@@ -87,10 +87,10 @@ struct MatmulFamily final : KernelFamily {
     if (failed(m))
       return failure();
     MatmulConfig config;
-    if (auto gemv = hasRowState(kernel) ? std::nullopt : chooseGemv(*m, target)) {
+    auto choices = rankVariants(kernel, *m, target, 1);
+    if (auto gemv = gemvChoice(kernel, *m, choices, target)) {
       config = *gemv;
     } else {
-      auto choices = rankVariants(kernel, *m, target, 1);
       if (choices.empty())
         return kernel.emitError("no matmul variant takes ")
                << m->problem.batch << " x " << m->problem.rows << " x " << m->problem.cols << " x "
@@ -108,11 +108,15 @@ struct MatmulFamily final : KernelFamily {
     if (failed(m) || m->isEmpty())
       return {};
     std::vector<DictionaryAttr> list;
-    if (auto gemv = hasRowState(kernel) ? std::nullopt : chooseGemv(*m, target))
+    auto choices = rankVariants(kernel, *m, target, limit);
+    auto gemv = hasRowState(kernel) ? std::nullopt : chooseGemv(*m, target);
+    if (gemv && gemvChoice(kernel, *m, choices, target))
       list.push_back(toAttribute(*gemv, kernel.getContext()));
-    for (const ProductChoice &choice : rankVariants(kernel, *m, target, limit))
+    for (const ProductChoice &choice : choices)
       if (list.size() < limit)
         list.push_back(toAttribute({choice.variant.str(), choice.splits, 1, 1}, kernel.getContext()));
+    if (gemv && list.size() < limit && !llvm::is_contained(list, toAttribute(*gemv, kernel.getContext())))
+      list.push_back(toAttribute(*gemv, kernel.getContext()));
     return list;
   }
 
@@ -161,6 +165,15 @@ private:
     if (!w && hasRowState(kernel))
       return {};
     return rankProducts(m.problem, w ? std::optional(w->problem) : std::nullopt, target, limit);
+  }
+  /// Matrix times vectors has bodies of its own, better than any tile but those of ../slab, which ask for the
+  /// weights before the launch ahead has ended.
+  static std::optional<MatmulConfig> gemvChoice(KernelOp kernel, const MatmulAnalysis &m,
+                                                const std::vector<ProductChoice> &tiles,
+                                                const Target &target) {
+    if (hasRowState(kernel) || (!tiles.empty() && tiles.front().variant.starts_with("slab_")))
+      return std::nullopt;
+    return chooseGemv(m, target);
   }
   FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, MatmulAnalysis m,
                                                   const TileVariant &variant, int splits) const {

@@ -84,16 +84,18 @@ bool hasWarpgroupBody(KernelOp kernel, const Target &target) {
 static std::string slabOutputText(const MatmulAnalysis &m, const EmittedFunctor &f, unsigned lanes) {
   std::string coordinates = m.batchExtents.empty() ? "" : "z, ";
   coordinates += m.swapped ? "col, row" : "row, col";
-  std::string s = f.text + llvm::formatv("struct Output {{\n  static constexpr int kLanes = {0};\n", lanes).str();
+  std::string s =
+      f.text + llvm::formatv("struct Output {{\n  static constexpr int kLanes = {0};\n", lanes).str();
   s += "  const Epilogue &epilogue;\n" + rowStateMembers(f);
   s += f.hasLoads ? "  using Loads = Epilogue::Loads;\n"
                     "  GPUC_DEVICE Loads load(i32 z, i32 row, i32 col) const { return epilogue.load(" +
                         coordinates + "); }\n"
                   : "  struct Loads {};\n  GPUC_DEVICE Loads load(i32, i32, i32) const { return {}; }\n";
-  s += llvm::formatv("  GPUC_DEVICE void store(float (&values)[kLanes], const Row &{0}, const Loads &{1}, i32 z, i32 "
-                     "row, i32 col) const {{\n    epilogue.store(values, {2}{3}{4});\n  }\n};\n",
-                     f.hasRows ? "state" : "", f.hasLoads ? "loads" : "", f.hasRows ? "state, " : "",
-                     f.hasLoads ? "loads, " : "", coordinates);
+  s += llvm::formatv(
+      "  GPUC_DEVICE void store(float (&values)[kLanes], const Row &{0}, const Loads &{1}, i32 z, i32 "
+      "row, i32 col) const {{\n    epilogue.store(values, {2}{3}{4});\n  }\n};\n",
+      f.hasRows ? "state" : "", f.hasLoads ? "loads" : "", f.hasRows ? "state, " : "",
+      f.hasLoads ? "loads, " : "", coordinates);
   return s;
 }
 
@@ -138,7 +140,8 @@ FailureOr<std::vector<EmittedKernel>> emitWgmmaMatmul(KernelOp kernel, const Mat
       return failure();
     unit.parameters.push_back(epilogue->parameters);
     unit.args = epilogue->args;
-    unit.output = variant.slab ? slabOutputText(m, *epilogue, m.lanes) : matmulOutputText(m, *epilogue, m.lanes);
+    unit.output =
+        variant.slab ? slabOutputText(m, *epilogue, m.lanes) : matmulOutputText(m, *epilogue, m.lanes);
     unit.makeOutput =
         llvm::formatv("  Epilogue epilogue = {0};\n  Output output{{epilogue};\n", epilogue->construct);
   }

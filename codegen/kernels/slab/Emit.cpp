@@ -21,8 +21,8 @@ EmittedKernel emitSlab(KernelOp kernel, const WgmmaUnit &unit, const WgmmaVarian
                         "  static constexpr i32 kM = {1}, kN = {2}, kBatch = {3}, kSplits = {4};\n"
                         "  static constexpr i32 kSteps = {5}, kRun = {6}, kTail = {7};\n"
                         "  static constexpr int kBlockB = {8}, kSlots = {9}, kGroups = {10};\n};\n",
-                        element, p.rows, p.cols, p.batch, splits, p.steps, p.run, p.tail, v.blockB, plan.slots,
-                        plan.groups);
+                        element, p.rows, p.cols, p.batch, splits, p.steps, p.run, p.tail, v.blockB,
+                        plan.slots, plan.groups);
   text += unit.output;
   text += llvm::formatv("using Rows_ = {0};\nusing Columns_ = {1};\n", unit.rows->source, unit.cols->source);
   text += "using Body = SlabProduct<Config, Rows_, Columns_, Output>;\n";

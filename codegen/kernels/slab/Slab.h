@@ -12,8 +12,8 @@ llvm::ArrayRef<WgmmaVariant> slabVariants();
 bool allowsSlab(const WgmmaVariant &variant, const WgmmaProblem &problem, int splits, const Target &target);
 /// Adds the legal ones to the choices.
 void addSlabChoices(std::vector<ProductChoice> &list, const WgmmaProblem &problem, const Target &target);
-/// Places for the rows' k-tiles of a block, and the groups in which its k-tiles arrive (slab.cuh). No slots: they do not
-/// fit.
+/// Places for the rows' k-tiles of a block, and the groups in which its k-tiles arrive (slab.cuh). No slots:
+/// they do not fit.
 struct SlabPlan {
   int64_t steps = 0, slots = 0, groups = 0;
   int64_t sharedBytes = 0; ///< of SlabProduct::Shared, at least

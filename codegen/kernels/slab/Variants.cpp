@@ -11,11 +11,11 @@ static constexpr int kRows = 64;
 // clang-format off
 static constexpr WgmmaVariant kSlabVariants[] = {
     // name         A   B  stages consumers ping-pong swapped staging blocks/SM step
-    {"slab_64x96", 64, 96, 0, 2, false, false, 0, 1, 0.085, true},
-    {"slab_64x72", 64, 72, 0, 2, false, false, 0, 1, 0.070, true},
-    {"slab_64x64", 64, 64, 0, 2, false, false, 0, 1, 0.065, true},
-    {"slab_64x48", 64, 48, 0, 2, false, false, 0, 1, 0.055, true},
-    {"slab_64x32", 64, 32, 0, 2, false, false, 0, 1, 0.045, true},
+    {"slab_64x96", 64, 96, 0, 2, false, false, 0, 1, 0, true},
+    {"slab_64x72", 64, 72, 0, 2, false, false, 0, 1, 0, true},
+    {"slab_64x64", 64, 64, 0, 2, false, false, 0, 1, 0, true},
+    {"slab_64x48", 64, 48, 0, 2, false, false, 0, 1, 0, true},
+    {"slab_64x32", 64, 32, 0, 2, false, false, 0, 1, 0, true},
 };
 // clang-format on
 
@@ -31,7 +31,8 @@ SlabPlan planSlab(const WgmmaVariant &v, const WgmmaProblem &p, int splits, cons
   SlabPlan plan;
   plan.steps = int64_t(llvm::divideCeil(p.steps, splits));
   int64_t stride = v.blockB + (40 - v.blockB % 32) % 32, partial = 2 * kRows * stride * 4;
-  int64_t fixed = (splits > 1 ? kRows * v.blockB * 4 : 16) + (p.rowState ? kRows * 16 : 16); // sums of others, row state
+  int64_t fixed =
+      (splits > 1 ? kRows * v.blockB * 4 : 16) + (p.rowState ? kRows * 16 : 16); // sums of others, row state
   auto bytes = [&](int64_t slots, int64_t groups) {
     return std::max(slots * kRowBytes + plan.steps * v.blockB * 128, partial) + fixed + groups * 16 + 32;
   };
@@ -63,18 +64,21 @@ bool allowsSlab(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const 
   return planSlab(v, p, splits, t).slots > 0 && tilesOf(v, p) * splits <= slots;
 }
 
-/// Microseconds between this kernel's start and its successor's, in a chain of dependent launches.
+/// Microseconds that the kernel costs in a chain of dependent launches. Coefficients are a least-squares fit
+/// to 190 measurements of `gpuc tune` in four networks at batch 1 (H200; README.md): differences between the
+/// candidates of a problem, so the constant stands apart. Blocks cost most: those of this kernel keep the
+/// next one's from their SMs, and with that its weights.
 static double estimate(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
   SlabPlan plan = planSlab(v, p, splits, t);
-  double steps = double(plan.steps);
-  double kilobytes = double(plan.slots) * kRows * 128 / 1024;
-  double boundary = 0.45, start = 0.6; // until the first instruction; until its barrier ends
-  double activations = 0.6 + 0.4 * std::min(1.0, std::max(0.0, kilobytes - 24) / 74);
-  double reduction = splits > 1 ? 1.1 : 0.2;
-  // k-tiles that wait for a place: a round trip for every fill of the places (an estimate).
-  double recycled = 0.7 * (steps / double(plan.slots) - 1);
-  double epilogue = 0.35 + 0.02 * p.epilogueInstructions + (p.held ? 0.3 : 0);
-  double kernel = boundary + start + activations + steps * v.step + recycled + reduction + epilogue;
+  double width = double(v.blockB) / 64, kilobytes = double(plan.slots) * kRows * 128 / 1024;
+  double activations =
+      std::min(1.0, std::max(0.0, (kilobytes - 24) / 74));       // those that are waited for at once
+  double recycled = double(plan.steps) / double(plan.slots) - 1; // rounds that wait for a place
+  double blocks = double(tilesOf(v, p) * splits) / double(t.numSMs);
+  double reduction = splits == 1 ? 0 : 0.72 * width - (splits == 2 ? 0.32 : splits == 4 ? 0.70 : 1.05);
+  double epilogue = 0.02 * p.epilogueInstructions + (p.held ? 0.3 : 0);
+  double kernel = -2.7 + 0.028 * double(plan.steps) * width + 1.77 * activations + 0.63 * recycled +
+                  reduction + 3.81 * blocks + 1.87 * width + epilogue;
   return std::max(kernel, 1.5 + p.bytes / 3.9e6);
 }
 

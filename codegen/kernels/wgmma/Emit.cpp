@@ -225,13 +225,14 @@ std::string pairOutputText(const WgmmaProblem &p, const WgmmaVariant &v, const W
 std::string rowStateMembers(const EmittedFunctor &f) {
   std::string s = llvm::formatv("  static constexpr bool kRows = {0}, kMoments = {1};\n", boolText(f.hasRows),
                                 boolText(f.hasMoments));
-  s += f.hasRows ? "  template <int kSlices> using RowLoads = Epilogue::RowLoads<kSlices>;\n"
-                   "  using Row = Epilogue::Row;\n"
-                   "  template <int kSlices> GPUC_DEVICE auto loadRow(i32 row, int slice) const {\n"
-                   "    return epilogue.template loadRow<kSlices>(row, slice);\n  }\n"
-                   "  template <int kSlices, typename Loads> GPUC_DEVICE static Row row(const Loads &loads) {\n"
-                   "    return Epilogue::template row<kSlices>(loads);\n  }\n"
-                 : "  struct Row {};\n";
+  s += f.hasRows
+           ? "  template <int kSlices> using RowLoads = Epilogue::RowLoads<kSlices>;\n"
+             "  using Row = Epilogue::Row;\n"
+             "  template <int kSlices> GPUC_DEVICE auto loadRow(i32 row, int slice) const {\n"
+             "    return epilogue.template loadRow<kSlices>(row, slice);\n  }\n"
+             "  template <int kSlices, typename Loads> GPUC_DEVICE static Row row(const Loads &loads) {\n"
+             "    return Epilogue::template row<kSlices>(loads);\n  }\n"
+           : "  struct Row {};\n";
   if (f.hasMoments)
     s += "  static constexpr int kMomentColumns = Epilogue::kMomentColumns;\n"
          "  GPUC_DEVICE void storeMoments(i32 row, i32 part, float sum, float squares) const {\n"

@@ -14,7 +14,7 @@ struct WgmmaVariant {
   bool pingPong, swapped; ///< swapped: A is the operand of the result's columns
   int staging;            ///< 64 x 64 blocks of 16-bit results per warpgroup
   int blocksPerSM;
-  double step;       ///< microseconds per k-tile of 128 bytes, measured under load
+  double step;       ///< microseconds per k-tile of 128 bytes, measured under load; not of ../slab
   bool slab = false; ///< of ../slab
 
   int threads() const { return consumers * 128 + 128; }
@@ -121,8 +121,8 @@ std::optional<WgmmaStaged> stageResult(KernelOp kernel, mlir::Value root, Functo
 std::string pairOutputText(const WgmmaProblem &problem, const WgmmaVariant &variant,
                            const WgmmaStaged &staged, llvm::StringRef members, llvm::StringRef before,
                            llvm::StringRef coordinates);
-/// Members of "struct Output" that pass the row state of its member `epilogue` on: kRows, Row and, if true, loadRow and
-/// row; kMoments and, if true, kMomentColumns and storeMoments(row, part, sum, squares).
+/// Members of "struct Output" that pass the row state of its member `epilogue` on: kRows, Row and, if true,
+/// loadRow and row; kMoments and, if true, kMomentColumns and storeMoments(row, part, sum, squares).
 std::string rowStateMembers(const EmittedFunctor &epilogue);
 /// Issue slots that an element of the epilogue takes, about.
 int epilogueInstructions(KernelOp kernel);

@@ -98,7 +98,7 @@ template <typename Config, typename Output> struct StagedStore {
   /// two.
   static constexpr int kPairWords = kWide ? 2 : 1, kWords = 4 * kPairWords;
   /// Quarters at a time: as many as registers allow.
-  static constexpr int kTogether = kWide || (Config::kConsumers == 3 && (Output::kRows || Output::kMoments)) ? 2 : 4;
+  static constexpr int kTogether = kWide || (Config::kConsumers != 2 && (Output::kRows || Output::kMoments)) ? 2 : 4;
   using Row = typename Output::Row;
   static_assert(!Config::kSwapped || !(Output::kRows || Output::kMoments), "rows are A's");
   static_assert(Schedule::kRowsOfGroup <= 128, "a warp's rows have a lane each");

@@ -17,8 +17,9 @@ struct EmittedFunctor {
   std::string construct; ///< expression that makes it inside the entry: "Epilogue{epilogueIn2, epilogueOut0}"
   std::vector<EmittedArg> args; ///< bindings of `parameters`, in order
   bool hasRows = false;         ///< there are `Row`, `loadRow` and `row`; `store` takes a Row (emitEpilogue)
-  bool hasLoads = false;        ///< there are `Loads` and `load`, and `store` of the lanes takes Loads (emitEpilogue)
-  bool hasMoments = false;      ///< there are `kMomentColumns` and `storeMoments` (emitEpilogue)
+  bool hasLoads =
+      false; ///< there are `Loads` and `load`, and `store` of the lanes takes Loads (emitEpilogue)
+  bool hasMoments = false; ///< there are `kMomentColumns` and `storeMoments` (emitEpilogue)
 };
 
 /// How a kernel's parameters reach its operand and result buffers: element type, strides, alignment.
@@ -51,8 +52,8 @@ struct FunctorShape {
 /// With gpuc.row_statistics in the region there are besides
 ///   RowLoads<S> loadRow<S>(I g…, int slice) const;   // g without the lane group: once per row
 ///   struct Row; static Row row<S>(const RowLoads<S> &);     // apart, so that loads can be under way
-/// where S neighbouring lanes share the loads of a row (lane % S is the slice, all call both and get the Row),
-/// and `store` takes `const Row &row` after the arrays. With a yielded gpuc.row_moments there are
+/// where S neighbouring lanes share the loads of a row (lane % S is the slice, all call both and get the
+/// Row), and `store` takes `const Row &row` after the arrays. With a yielded gpuc.row_moments there are
 ///   static constexpr int kMomentColumns; GPUC_DEVICE void storeMoments(I g…, I part, float sum, float
 ///   squares) const;
 /// and `store` leaves in `acc` the values whose sums and sums of squares the kernel body passes to

@@ -57,7 +57,8 @@ TEST(FoldedWeights, CenteredColumnsSumToZeroAfterRounding) {
 }
 
 TEST(FoldedWeights, WithoutCenteringIsScaledAndRounded) {
-  HostTensor weights = random({64, 3}, 0.5f, 1.f), scale = random({64}, 1.f, 0.2f), bias = random({64}, 0.f, 1.f);
+  HostTensor weights = random({64, 3}, 0.5f, 1.f), scale = random({64}, 1.f, 0.2f),
+             bias = random({64}, 0.f, 1.f);
   FoldedWeights folded = foldWeights(weights, DType::F16, &scale, &bias, false);
   HostTensor product = *reference::binary(BinaryKind::Mul, weights, scale.reshaped({64, 1}));
   HostTensor expected = *reference::cast(product, DType::F16);
