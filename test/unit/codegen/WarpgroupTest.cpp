@@ -372,6 +372,30 @@ TEST_F(WarpgroupTest, SlabsMultiplyAtUnevenExtents) {
   check(one.text(), tolerance("f16", one.k * 9));
   check(bfloat.text(), tolerance("bf16", bfloat.k * 9));
 }
+/// Depths whose rows do not fit beside the weights: later k-tiles take the places of those that have been
+/// multiplied.
+TEST_F(WarpgroupTest, SlabsRecyclePlaces) {
+  struct Case {
+    const char *variant;
+    int64_t depth;
+    int splits;
+  };
+  for (const Case &c : {Case{"slab_64x64", 1024, 1}, Case{"slab_64x64", 1000, 1}, Case{"slab_64x32", 1536, 1},
+                        Case{"slab_64x96", 760, 1}, Case{"slab_64x32", 3072 + 40, 2}}) {
+    SCOPED_TRACE(std::string(c.variant) + " / " + std::to_string(c.depth) + " / " + std::to_string(c.splits));
+    Product p{70, 96, c.depth};
+    p.variant = c.variant;
+    p.splits = c.splits;
+    p.constant = p.bias = p.added = true;
+    WgmmaProblem problem;
+    problem.steps = (c.depth + 63) / 64;
+    SlabPlan plan = planSlab(*findWgmmaVariant(c.variant), problem, c.splits, *target);
+    EXPECT_GT(plan.slots, 0);
+    EXPECT_LT(plan.slots, plan.steps) << "or nothing is recycled";
+    check(p.text(), tolerance("f16", p.k * 9));
+    checkCompiles(p.text(), "h200");
+  }
+}
 TEST_F(WarpgroupTest, SlabsConvolve) {
   for (const WgmmaVariant &v : slabVariants())
     for (int splits : {1, 2, 4}) {
