@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Loads, pointwise ops and constants of ExprEmitter; movement ops are in EmitMovement.cpp.
 #include "ExprEmitterImpl.h"
-#include "RowState.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
@@ -343,20 +342,6 @@ ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitOp(Operation *op, Value value, 
     return result;
   fail(op, "'" + op->getName().getStringRef() + "' can't be computed element by element");
   return {"0"};
-}
-
-ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitRowStatistics(RowStatisticsOp op, Value value,
-                                                               ArrayRef<Index> coords) {
-  std::string member = value == op.getMean() ? ".mean" : ".scale";
-  std::string key =
-      std::to_string(reinterpret_cast<uintptr_t>(op.getOperation())) + "|" + context.key(coords[0]);
-  if (auto known = rowStatistics.find(key); known != rowStatistics.end())
-    return {known->second.text + member, known->second.perLane};
-  bool perLane = false;
-  std::string moments = rowMomentsText(*this, op, coords[0], false, perLane);
-  Scalar statistics = define("RowStatistics", rowStatisticsText(op, moments), perLane, "rs");
-  rowStatistics[key] = statistics;
-  return {statistics.text + member, statistics.perLane};
 }
 
 /// The operand's value goes through its storage type when that is narrower than its compute type, so that a

@@ -76,6 +76,20 @@ std::string rowStatisticsText(RowStatisticsOp op, StringRef moments) {
          realLiteral(f32, op.getEpsilon().convertToDouble()) + ")";
 }
 
+ExprEmitter::Impl::Scalar ExprEmitter::Impl::emitRowStatistics(RowStatisticsOp op, Value value,
+                                                               ArrayRef<Index> coords) {
+  std::string member = value == op.getMean() ? ".mean" : ".scale";
+  std::string key =
+      std::to_string(reinterpret_cast<uintptr_t>(op.getOperation())) + "|" + context.key(coords[0]);
+  if (auto known = rowStatistics.find(key); known != rowStatistics.end())
+    return {known->second.text + member, known->second.perLane};
+  bool perLane = false;
+  std::string moments = rowMomentsText(*this, op, coords[0], false, perLane);
+  Scalar statistics = define("RowStatistics", rowStatisticsText(op, moments), perLane, "rs");
+  rowStatistics[key] = statistics;
+  return {statistics.text + member, statistics.perLane};
+}
+
 FailureOr<std::string>
 rowStateText(KernelOp kernel, Value root, const FunctorShape &shape, ArrayRef<BlockArgument> arguments,
              ArrayRef<std::string> names,
