@@ -2,7 +2,7 @@
 // The family "convolution": implicit GEMM over matmul's tiles, and depthwise.
 #include "Depthwise.h"
 #include "Families.h"
-#include "WgmmaConv.h"
+#include "Narrow.h"
 #include "emit/UnitText.h"
 #include "gpuc/IR/Types.h"
 #include "mlir/IR/Builders.h"
@@ -155,6 +155,12 @@ struct ConvolutionFamily final : KernelFamily {
       return std::vector<EmittedKernel>();
     if (name.getValue() == kDepthwise)
       return emitDepthwise(kernel, *c);
+    if (name.getValue() == kNarrow) {
+      auto narrow = narrowShape(*c, chooseRoles(*c, laneLimit(*c)));
+      if (!narrow)
+        return kernel.emitError("convolution variant 'narrow' does not take this convolution");
+      return emitNarrow(kernel, *c, *narrow, target);
+    }
     auto splitsAttr = config->getAs<IntegerAttr>("splits");
     int splits = splitsAttr ? int(splitsAttr.getInt()) : 1;
     if (const WgmmaVariant *large = findWgmmaVariant(name.getValue()))
@@ -169,8 +175,17 @@ private:
   static std::vector<ProductChoice> rankVariants(KernelOp kernel, const ConvAnalysis &c, const Target &target,
                                                  unsigned limit) {
     Roles roles = chooseRoles(c, laneLimit(c));
-    return rankProducts(tileProblem(kernel, c, roles), analyzeWgmmaConv(kernel, c, roles, target), target,
-                        limit);
+    TileProblem problem = tileProblem(kernel, c, roles);
+    auto choices = rankProducts(problem, analyzeWgmmaConv(kernel, c, roles, target), target, limit);
+    if (auto narrow = narrowShape(c, roles)) {
+      ProductChoice choice{kNarrow, 1, narrowMicroseconds(*narrow, problem.bytes, target)};
+      auto at = llvm::find_if(choices,
+                              [&](const ProductChoice &o) { return o.microseconds > choice.microseconds; });
+      choices.insert(at, choice);
+      if (choices.size() > limit)
+        choices.resize(limit);
+    }
+    return choices;
   }
   static NamedAttrList toAttributes(const ProductChoice &choice, Builder &b) {
     NamedAttrList list;

@@ -226,6 +226,40 @@ TEST_F(ConvolutionTest, DepthwiseInPiecesOfEverySize) {
         }
   EXPECT_NE(units().find("kWhole = true"), std::string::npos);
 }
+TEST_F(ConvolutionTest, NarrowWithWeightsInRegisters) {
+  struct Case {
+    int64_t channels, outputs;
+    const char *type, *epilogue;
+  };
+  // Depths that end inside a block of 32; columns in runs of 8 and of 4, with and without idle lanes.
+  for (const Case &t :
+       {Case{16, 16, "f16", "relu"}, Case{32, 16, "f16", "residual"}, Case{16, 64, "bf16", "relu"},
+        Case{24, 72, "f16", ""}, Case{72, 24, "f16", "residual"}, Case{96, 24, "bf16", "residual"},
+        Case{8, 8, "f16", ""}, Case{48, 40, "f16", "relu"}, Case{144, 24, "f16", "residual"},
+        Case{24, 120, "f16", "relu"}}) {
+    SCOPED_TRACE(std::to_string(t.channels) + " -> " + std::to_string(t.outputs) + " " + t.type + " " +
+                 t.epilogue);
+    Conv c{{3, t.channels, 7, 13}, {t.outputs, t.channels, 1, 1}, t.type};
+    c.nhwcInput = c.nhwcOutput = true;
+    c.epilogue = t.epilogue;
+    c.config = "variant = \"narrow\"";
+    c.bias = t.channels != 48;
+    run(c);
+    checkCompiles(c.text());
+  }
+  Conv strided{{1, 16, 8, 8}, {16, 16, 1, 1}, "f16"}, window = strided, deep = strided, odd = strided;
+  strided.strides = {2, 2};
+  window.w = {16, 16, 3, 3};
+  deep.x = {1, 512, 8, 8};
+  deep.w = {64, 512, 1, 1};
+  odd.x = {1, 12, 8, 8};
+  odd.w = {16, 12, 1, 1};
+  for (Conv c : {strided, window, deep, odd}) {
+    c.nhwcInput = c.nhwcOutput = true;
+    c.config = "variant = \"narrow\"";
+    checkRefused(c.text(), "variant 'narrow' does not take this convolution");
+  }
+}
 TEST_F(ConvolutionTest, OneAndThreeSpatialAxes) {
   Conv line{{2, 8, 23}, {12, 8, 5}};
   line.strides = {2};
