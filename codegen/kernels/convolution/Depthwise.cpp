@@ -5,6 +5,7 @@
 #include "gpuc/IR/Types.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -68,7 +69,7 @@ std::vector<DepthwiseShape> depthwiseShapes(const ConvAnalysis &c) {
 
 std::vector<DepthwiseShape> rankDepthwise(const ConvAnalysis &c) {
   std::vector<DepthwiseShape> shapes = depthwiseShapes(c);
-  auto cost = [&](const DepthwiseShape &shape) {
+  auto small = [&](const DepthwiseShape &shape) {
     double lines = double(c.taps() / c.kernel.back());
     double items = double(depthwiseItems(c, shape));
     bool whole = depthwiseWhole(c, shape);
@@ -84,11 +85,16 @@ std::vector<DepthwiseShape> rankDepthwise(const ConvAnalysis &c) {
     double idle = 1000 * waits * std::max(1.0, items / (4 * double(kFullItems)));
     double blocks = items / double(shape.threads); // SMs without a block, or a few warps, do nothing
     double spread = blocks < 132 ? 0.3 * work * (132 - blocks) / 132 : 0;
-    double small = 0.02 * double(256 - shape.threads) * (items > double(kFullItems) ? 10 : 0);
-    return busy + idle + spread + small;
+    return busy + idle + spread + 0.02 * double(256 - shape.threads);
   };
-  llvm::stable_sort(shapes,
-                    [&](const DepthwiseShape &a, const DepthwiseShape &b) { return cost(a) < cost(b); });
+  // Where the widest pieces fill the machine they are best, in blocks of 128 (README.md).
+  auto large = [](const DepthwiseShape &shape) {
+    return -1000.0 * double(shape.channels * shape.strip) + std::abs(double(shape.threads) - 128);
+  };
+  bool isLarge = depthwiseItems(c, shapes.front()) >= kFullItems; // the widest comes first
+  llvm::stable_sort(shapes, [&](const DepthwiseShape &a, const DepthwiseShape &b) {
+    return isLarge ? large(a) < large(b) : small(a) < small(b);
+  });
   return shapes;
 }
 

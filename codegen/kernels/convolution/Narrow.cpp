@@ -20,6 +20,7 @@ std::optional<NarrowShape> narrowShape(const ConvAnalysis &c, const ConvRoles &r
       c.pixels() >= (int64_t(1) << 30))
     return std::nullopt;
   NarrowShape shape;
+  shape.columns = c.groupOutputs;
   // Pixels are equally spaced, and the result's are x's.
   shape.rowStride = c.xStride.back();
   int64_t inner = 1;
@@ -51,15 +52,16 @@ std::optional<NarrowShape> narrowShape(const ConvAnalysis &c, const ConvRoles &r
 }
 
 double narrowMicroseconds(const NarrowShape &shape, double bytes, const Target &target) {
-  // An estimate: a streaming kernel's share of the bandwidth, less with few warps.
-  double share = shape.blocksPerSM > 1 ? 0.75 : 0.6;
-  return 3 + bytes / (share * target.memoryGBps * 1e3);
+  // Measured for up to 32 columns (README.md). More are only estimated, on the safe side.
+  double share = shape.columns <= 32 ? 0.9 : 0.6;
+  return 2.5 + bytes / (share * target.memoryGBps * 1e3);
 }
 
-FailureOr<std::vector<EmittedKernel>> emitNarrow(KernelOp kernel, const ConvAnalysis &c, const NarrowShape &shape,
-                                                 const Target &target) {
-  auto epilogue = emitEpilogue(kernel, {c.root->getResult(0)},
-                               convEpilogueShape(kernel, c.xExtent.size(), /*pixelLanes=*/false, shape.lanes));
+FailureOr<std::vector<EmittedKernel>> emitNarrow(KernelOp kernel, const ConvAnalysis &c,
+                                                 const NarrowShape &shape, const Target &target) {
+  auto epilogue =
+      emitEpilogue(kernel, {c.root->getResult(0)},
+                   convEpilogueShape(kernel, c.xExtent.size(), /*pixelLanes=*/false, shape.lanes));
   if (failed(epilogue))
     return failure();
   std::string element = storageTypeName(elementTypeOf(c.root->getOperand(0)));
@@ -68,13 +70,13 @@ FailureOr<std::vector<EmittedKernel>> emitNarrow(KernelOp kernel, const ConvAnal
   EmittedKernel out;
   std::string text = unitHead(kernel, "convolution", kNarrow, {"convolution/narrow.cuh"});
   text += geometry.geometryText(element);
-  text += llvm::formatv("struct Config {{\n  using T = {0};\n  static constexpr i64 kRows = {1};\n"
-                        "  static constexpr int kDepth = {2}, kCols = {3}, kRowStride = {4}, kFilterStride = {5};\n"
-                        "  static constexpr int kLanes = {6}, kTiles = {7}, kThreads = {8};\n"
-                        "  static constexpr bool kBias = {9}, kConstant = {10};\n};\n",
-                        element, c.pixels(), c.groupChannels, c.groupOutputs, shape.rowStride, c.filterStride,
-                        shape.lanes, shape.tiles, kThreads, boolText(c.bias.has_value()),
-                        boolText(!c.bias || c.bias->constant));
+  text += llvm::formatv(
+      "struct Config {{\n  using T = {0};\n  static constexpr i64 kRows = {1};\n"
+      "  static constexpr int kDepth = {2}, kCols = {3}, kRowStride = {4}, kFilterStride = {5};\n"
+      "  static constexpr int kLanes = {6}, kTiles = {7}, kThreads = {8};\n"
+      "  static constexpr bool kBias = {9}, kConstant = {10};\n};\n",
+      element, c.pixels(), c.groupChannels, c.groupOutputs, shape.rowStride, c.filterStride, shape.lanes,
+      shape.tiles, kThreads, boolText(c.bias.has_value()), boolText(!c.bias || c.bias->constant));
   text += epilogue->text; // without the bias: the sums start with it
   text += llvm::formatv("using Output = ConvOutput<Geometry, Epilogue, {0}, true, false>;\n", shape.lanes);
   text += unitEntry(std::to_string(kThreads) + ", " + std::to_string(shape.blocksPerSM),

@@ -260,6 +260,27 @@ TEST_F(ConvolutionTest, NarrowWithWeightsInRegisters) {
     checkRefused(c.text(), "variant 'narrow' does not take this convolution");
   }
 }
+TEST_F(ConvolutionTest, LargeImagesChooseByTheirTraffic) {
+  auto chosen = [&](const Conv &c) {
+    std::string text;
+    for (const EmittedKernel &k : emitAll(c.text()))
+      text += k.text;
+    return text;
+  };
+  setTarget("h200");
+  Conv narrow{{32, 32, 112, 112}, {16, 32, 1, 1}, "f16"}, small = narrow,
+                                                          depthwise{{32, 64, 56, 56}, {64, 1, 3, 3}, "f16"};
+  small.x = {1, 32, 7, 7};
+  depthwise.group = 64;
+  depthwise.low = {1, 1};
+  for (Conv *c : {&narrow, &small, &depthwise})
+    c->nhwcInput = c->nhwcOutput = true;
+  EXPECT_NE(chosen(narrow).find("convolution kernel, variant narrow"), std::string::npos);
+  EXPECT_EQ(chosen(small).find("convolution kernel, variant narrow"), std::string::npos);
+  std::string wide = chosen(depthwise);
+  EXPECT_NE(wide.find("kStrip = 4, kChannels = 8"), std::string::npos);
+  EXPECT_NE(wide.find("__launch_bounds__(128)"), std::string::npos);
+}
 TEST_F(ConvolutionTest, OneAndThreeSpatialAxes) {
   Conv line{{2, 8, 23}, {12, 8, 5}};
   line.strides = {2};
