@@ -29,6 +29,8 @@ struct Norm {
   int64_t extent = 0;
 };
 
+bool isNarrowFloat(Type element) { return element.isF16() || element.isBF16(); }
+
 bool takesRowState(KernelOp kernel) {
   return kernel && kernel->hasAttr(kRowStateAttr) && isa_and_nonnull<MatmulOp>(kernel.getRoot());
 }
@@ -70,8 +72,7 @@ std::optional<Norm> matchNorm(KernelOp kernel) {
     return !v || (getConstant(v) && tensorType(v).getNumElements() == norm.extent);
   };
   if (!norm.x || axis + 1 != int64_t(shape.size()) || norm.extent % kMomentColumns != 0 ||
-      !(elementTypeOf(norm.x).isF16() || elementTypeOf(norm.x).isBF16()) || !constantRow(norm.scale) ||
-      !constantRow(norm.bias))
+      !isNarrowFloat(elementTypeOf(norm.x)) || !constantRow(norm.scale) || !constantRow(norm.bias))
     return std::nullopt;
   return norm;
 }
@@ -167,8 +168,6 @@ BlockArgument addOperand(KernelOp kernel, Value operand) {
   kernel.getInputsMutable().append(operand);
   return kernel.getBody().front().addArgument(operand.getType(), kernel.getLoc());
 }
-
-bool isNarrowFloat(Type element) { return element.isF16() || element.isBF16(); }
 
 /// Ops of a region that depend on the root's result, in order.
 SmallVector<Operation *> epilogueOf(KernelOp kernel, Operation *root) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMostHidden = 4096;
 
-/// A 1x1 convolution of a [N, C, 1, …] tensor with constant weights and bias, which only `reader` reads.
+/// A 1x1 convolution of a [N, C, 1, …] tensor with constant weights and bias, which is read once.
 ConvOp matchLayer(Value v) {
   auto conv = v.getDefiningOp<ConvOp>();
   if (!conv || !v.hasOneUse() || conv.getGroup() != 1 || !getConstant(conv.getW()) ||

@@ -119,9 +119,7 @@ public:
     for (size_t i = 0; i < plans.size(); ++i) {
       runners.push_back(std::make_unique<Runner>(device));
       Status status = prepare(*runners[i], plans[i], i == 0, expected);
-      if (status.code() == StatusCode::OutOfMemory && i > 0)
-        return status;
-      if (!status.ok() && i == 0)
+      if (!status.ok() && (i == 0 || status.code() == StatusCode::OutOfMemory))
         return status;
       works[i] = status.ok();
     }

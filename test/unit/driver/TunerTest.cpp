@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tuner's search with a bench that knows its times: no GPU, no clock.
 #include "gpuc/Driver/Tuner.h"
+#include "../../lib/TempFolder.h"
 #include "ImportFixture.h"
 #include "gpuc/Codegen/TuningDatabase.h"
 #include "gpuc/Support/File.h"
@@ -68,10 +69,7 @@ struct KnownTimes : TuningBench {
 class TunerTest : public ::testing::Test {
 protected:
   TunerTest() {
-    std::string path = testing::TempDir() + "/gpuc-tuner-XXXXXX";
-    EXPECT_NE(::mkdtemp(&path[0]), nullptr);
-    folder = path;
-    file = folder + "/m.onnx";
+    file = folder.path + "/m.onnx";
     EXPECT_TRUE(writeFileAtomically(file, products().proto.SerializeAsString()).ok());
     options.compile.targets = {findArch("sm_90a")};
     options.compile.precision = Precision::F16;
@@ -82,7 +80,7 @@ protected:
   }
   Plan compileWith(const std::string &database) {
     CompileOptions compile = options.compile;
-    std::string path = folder + "/db.jsonl";
+    std::string path = folder.path + "/db.jsonl";
     EXPECT_TRUE(writeFileAtomically(path, database).ok());
     compile.tuningDatabases = {path};
     compile.strictTuning = true;
@@ -90,7 +88,8 @@ protected:
     EXPECT_TRUE(compiled) << compiled.status().message();
     return compiled ? std::move(compiled->plan) : Plan();
   }
-  std::string folder, file;
+  test::TempFolder folder{"gpuc-tuner"};
+  std::string file;
   TuneOptions options;
   KnownTimes bench;
 };

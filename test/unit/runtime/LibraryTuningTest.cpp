@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Choosing and remembering algorithms of the matmul library; the library here has only names and times.
 #include "device/cuda/LibraryTuning.h"
+#include "../../lib/TempFolder.h"
 #include "FakeDevice.h"
 #include "gpuc/Support/File.h"
 #include <gtest/gtest.h>
@@ -58,7 +59,6 @@ public:
 class LibraryTuningTest : public testing::Test {
 protected:
   void SetUp() override {
-    dir = testing::TempDir() + "/gpuc-tuning-" + std::to_string(::getpid());
     problem.m = 1024, problem.n = 512, problem.k = 1024;
     problem.lda = problem.k, problem.ldb = problem.ldd = problem.n;
     problem.epilogue = MatmulEpilogue::Bias;
@@ -73,7 +73,8 @@ protected:
   FakeLibrary library;
   ClockDevice device{library};
   MatmulProblem problem;
-  std::string dir;
+  test::TempFolder folder{"gpuc-tuning"};
+  std::string dir = folder.path;
 };
 } // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVRTC: compilation without a GPU, errors, threads, the cache. Skipped where NVRTC is not installed.
 #include "gpuc/Runtime/Nvrtc.h"
+#include "../../lib/TempFolder.h"
 #include "AffinePlan.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Target/Target.h"
@@ -84,10 +85,9 @@ TEST_F(NvrtcTest, TwoThreadsGiveTheSameCodeAsOne) {
 }
 
 TEST_F(NvrtcTest, ThreadsShareTheCache) {
-  std::string dir = testing::TempDir() + "/gpuc-cache-XXXXXX";
-  ASSERT_NE(::mkdtemp(&dir[0]), nullptr);
+  test::TempFolder dir("gpuc-cache");
   NvrtcOptions options;
-  options.cacheDir = joinPath(dir, "cubin");
+  options.cacheDir = joinPath(dir.path, "cubin");
   // Each unit is wanted four times, so that threads look up, compile and store the same entry at once.
   UnitSource units[] = {{"a.cu", "extern \"C\" __global__ void a() {}"},
                         {"b.cu", "extern \"C\" __global__ void b() {}"}};
@@ -104,10 +104,9 @@ TEST_F(NvrtcTest, ThreadsShareTheCache) {
 }
 
 TEST_F(NvrtcTest, CacheFindsAndSurvivesDamage) {
-  std::string dir = testing::TempDir() + "/gpuc-cache-XXXXXX";
-  ASSERT_NE(::mkdtemp(&dir[0]), nullptr);
+  test::TempFolder dir("gpuc-cache");
   NvrtcOptions options;
-  options.cacheDir = joinPath(dir, "cubin");
+  options.cacheDir = joinPath(dir.path, "cubin");
   UnitSource unit{"k.cu", "extern \"C\" __global__ void k() {}"};
   auto first = nvrtc->compileUnit(unit, {}, "sm_86", options);
   ASSERT_TRUE(first.ok());
@@ -129,10 +128,6 @@ TEST_F(NvrtcTest, CacheFindsAndSurvivesDamage) {
   auto third = nvrtc->compileUnit(unit, {}, "sm_86", options);
   EXPECT_FALSE(third->fromCache);
   EXPECT_EQ(third->cubin, first->cubin);
-  for (const std::string &path : filesIn(options.cacheDir))
-    ::unlink(path.c_str());
-  ::rmdir(options.cacheDir.c_str());
-  ::rmdir(dir.c_str());
 }
 
 TEST_F(NvrtcTest, KeepsPtxOnRequest) {

@@ -2,16 +2,10 @@
 // Simulated twin of codegen/kernels/arch/wgmma.cuh: products are computed when they are waited for.
 #pragma once
 #include "arch/cp_async.cuh"
-#include "common/types.cuh"
+#include "common/wgmma_descriptors.cuh"
 
 namespace gpuc::arch {
 
-GPUC_DEVICE u64 wgmmaDescK128(u32 address) {
-  return u64((address & 0x3ffff) >> 4) | u64(1) << 16 | u64(64) << 32 | u64(1) << 62;
-}
-GPUC_DEVICE u64 wgmmaDescMn128(u32 address, u32 leadBytes, u32 strideBytes) {
-  return u64((address & 0x3ffff) >> 4) | u64(leadBytes >> 4) << 16 | u64(strideBytes >> 4) << 32 | u64(1) << 62;
-}
 GPUC_DEVICE void wgmmaFence() {}
 GPUC_DEVICE void wgmmaCommit() { ::gpucsim::api->wgmmaCommit(); }
 template <int N> GPUC_DEVICE void wgmmaWait(GPUC_SIM_SITE) { ::gpucsim::api->wgmmaWait(N, line); }
