@@ -272,6 +272,52 @@ TEST_F(ContextTest, ProfileNamesEveryStep) {
   expectAffine(y, 1);
 }
 
+namespace {
+/// Events read a clock that the test moves.
+class EventDevice : public FakeDevice {
+public:
+  double clock = 0; ///< milliseconds
+  Result<EventHandle> createEvent() override { return EventHandle(new double(0)); }
+  void destroyEvent(EventHandle e) override { delete static_cast<double *>(e); }
+  Status recordEvent(EventHandle e, StreamHandle) override {
+    *static_cast<double *>(e) = clock;
+    return {};
+  }
+  Result<double> elapsedMs(EventHandle begin, EventHandle end) override {
+    return *static_cast<double *>(end) - *static_cast<double *>(begin);
+  }
+};
+} // namespace
+
+TEST_F(ContextTest, ProfileInGraphSaysWhatTheGraphSavesWithoutAStep) {
+  auto timed = std::make_shared<EventDevice>();
+  timed->argumentCount = device->argumentCount;
+  timed->functions["pack"] = device->functions["pack"];
+  auto affine = device->functions["affine"];
+  timed->functions["affine"] = [=](const LaunchConfig &config, void **a) {
+    timed->clock += 0.25;
+    affine(config, a);
+  };
+  device = timed;
+  auto c = context();
+  HostTensor x = affineInput(1), y(DType::F32, {3, 5});
+  std::vector<TensorBinding> in{TensorBinding::onHost(x.bytes(), 60)},
+      out{TensorBinding::onHost(y.mutableBytes(), 60)};
+  auto times = c->profileInGraph(in, out);
+  ASSERT_TRUE(times.ok()) << times.status().message();
+  ASSERT_EQ(times->size(), 2u);
+  EXPECT_EQ((*times)[0].name, "affine");
+  EXPECT_DOUBLE_EQ((*times)[0].microseconds, 250);
+  EXPECT_EQ((*times)[1].name, "copy");
+  EXPECT_DOUBLE_EQ((*times)[1].microseconds, 0);
+  ASSERT_TRUE(c->run(in, out).ok()); // graphs of the profile are not the context's
+  expectAffine(y, 1);
+  timed->supportsGraphs = false;
+  EXPECT_EQ(c->profileInGraph(in, out).status().code(), StatusCode::Unsupported);
+  device.reset();
+  timed->functions.clear(); // one of them holds the device
+}
+
 TEST_F(ContextTest, MatmulNeedsALibraryOnARealDevice) {
   plan->programs[0].runSteps = {matmulStep()};
   Status s = LoadedPlan::create(plan, device).status();
