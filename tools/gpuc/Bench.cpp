@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gpuc bench: how fast a model or plan runs, in trtexec's words.
 #include "Commands.h"
+#include "DeviceTensors.h"
 #include "ModelSource.h"
 #include "Tensors.h"
 #include "gpuc/Runtime/Runtime.h"
@@ -67,42 +68,11 @@ struct BenchCommand {
   BuildArguments build;
   Verbosity verbosity;
 
-  /// Device memory of the inputs and outputs, and the host tensors that fill it.
-  struct Buffers {
-    Device &device;
-    std::vector<DevicePtr> pointers;
-    explicit Buffers(Device &device) : device(device) {}
-    ~Buffers() {
-      for (DevicePtr p : pointers)
-        device.deallocate(p);
-    }
-    Result<TensorBinding> add(int64_t bytes) {
-      auto p = device.allocate(size_t(bytes));
-      if (!p)
-        return p.status();
-      pointers.push_back(*p);
-      return TensorBinding::onDevice(*p, uint64_t(bytes));
-    }
-  };
-
   Status measure(Device &device, const PlanProgram &program, Context &context, const Plan &plan,
                  const std::vector<HostTensor> &values, std::vector<Query> &queries, double &wallSeconds) {
-    Buffers buffers(device);
-    std::vector<TensorBinding> in, out;
-    std::vector<HostTensor> results;
-    for (const HostTensor &value : values) {
-      auto b = buffers.add(value.sizeInBytes());
-      if (!b)
-        return b.status();
-      in.push_back(*b);
-    }
-    for (const PlanTensor &t : plan.outputs) {
-      auto b = buffers.add(t.sizeInBytes());
-      if (!b)
-        return b.status();
-      out.push_back(*b);
-      results.emplace_back(t.dtype, t.shape);
-    }
+    DeviceTensors tensors(device);
+    GPUC_RETURN_IF_ERROR(tensors.allocate(values, plan));
+    std::vector<HostTensor> results = DeviceTensors::emptyResults(plan);
     auto stream = device.createStream();
     if (!stream)
       return stream.status();
@@ -113,29 +83,17 @@ struct BenchCommand {
         return made.status();
       e = *made;
     }
-    auto upload = [&]() -> Status {
-      for (size_t i = 0; i < in.size(); ++i)
-        GPUC_RETURN_IF_ERROR(
-            device.copyToDevice(in[i].device, values[i].bytes(), size_t(in[i].bytes), *stream));
-      return {};
-    };
-    auto download = [&]() -> Status {
-      for (size_t i = 0; i < out.size(); ++i)
-        GPUC_RETURN_IF_ERROR(
-            device.copyToHost(results[i].mutableBytes(), out[i].device, size_t(out[i].bytes), *stream));
-      return {};
-    };
-    GPUC_RETURN_IF_ERROR(upload());
+    GPUC_RETURN_IF_ERROR(tensors.upload(values, *stream));
     auto query = [&](Query &q) -> Status {
       auto start = Clock::now();
       GPUC_RETURN_IF_ERROR(device.recordEvent(events[0], *stream));
       if (!noDataTransfers)
-        GPUC_RETURN_IF_ERROR(upload());
+        GPUC_RETURN_IF_ERROR(tensors.upload(values, *stream));
       GPUC_RETURN_IF_ERROR(device.recordEvent(events[1], *stream));
-      GPUC_RETURN_IF_ERROR(context.run(in, out, *stream));
+      GPUC_RETURN_IF_ERROR(context.run(tensors.inputs, tensors.outputs, *stream));
       GPUC_RETURN_IF_ERROR(device.recordEvent(events[2], *stream));
       if (!noDataTransfers)
-        GPUC_RETURN_IF_ERROR(download());
+        GPUC_RETURN_IF_ERROR(tensors.download(results, *stream));
       GPUC_RETURN_IF_ERROR(device.recordEvent(events[3], *stream));
       q.enqueue = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
       GPUC_RETURN_IF_ERROR(device.synchronize(*stream));
@@ -162,10 +120,10 @@ struct BenchCommand {
     }
     wallSeconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (status.ok() && dumpProfile)
-      status = profile(device, program, context.profile(in, out, *stream),
+      status = profile(device, program, context.profile(tensors.inputs, tensors.outputs, *stream),
                        "each step is timed alone, so launch gaps are included");
     if (status.ok() && dumpGraphProfile)
-      status = profile(device, program, context.profileInGraph(in, out, *stream),
+      status = profile(device, program, context.profileInGraph(tensors.inputs, tensors.outputs, *stream),
                        "each step's time is what the CUDA graph saves without it");
     for (EventHandle e : events)
       device.destroyEvent(e);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // gpuc tune: measures kernel variants inside a model and writes the best ones into a tuning database.
 #include "Commands.h"
+#include "DeviceTensors.h"
 #include "ModelSource.h"
 #include "Progress.h"
 #include "Tensors.h"
@@ -24,17 +25,9 @@ constexpr double kMostError = 2e-2;             ///< of a candidate's output aga
 /// A plan on the device with inputs and outputs.
 struct Runner {
   std::shared_ptr<Device> device;
-  std::unique_ptr<Context> context;
-  std::vector<DevicePtr> memory;
-  std::vector<TensorBinding> inputs, outputs;
-  explicit Runner(std::shared_ptr<Device> device) : device(std::move(device)) {}
-  Runner(const Runner &) = delete;
-  Runner &operator=(const Runner &) = delete;
-  ~Runner() {
-    context.reset();
-    for (DevicePtr p : memory)
-      device->deallocate(p);
-  }
+  DeviceTensors tensors;
+  std::unique_ptr<Context> context; ///< goes before the memory that it runs on
+  explicit Runner(std::shared_ptr<Device> device) : device(std::move(device)), tensors(*this->device) {}
 
   Status open(std::shared_ptr<const Plan> plan, const std::vector<HostTensor> &values, StreamHandle stream) {
     auto loaded = LoadedPlan::create(plan, device);
@@ -46,35 +39,18 @@ struct Runner {
     if (!made)
       return made.status();
     context = made.take();
-    auto add = [&](std::vector<TensorBinding> &list, int64_t bytes) -> Status {
-      auto p = device->allocate(size_t(bytes));
-      if (!p)
-        return p.status();
-      memory.push_back(*p);
-      list.push_back(TensorBinding::onDevice(*p, uint64_t(bytes)));
-      return {};
-    };
-    for (const HostTensor &value : values) {
-      GPUC_RETURN_IF_ERROR(add(inputs, value.sizeInBytes()));
-      GPUC_RETURN_IF_ERROR(
-          device->copyToDevice(inputs.back().device, value.bytes(), size_t(inputs.back().bytes), stream));
-    }
-    for (const PlanTensor &t : plan->outputs) {
-      GPUC_RETURN_IF_ERROR(add(outputs, t.sizeInBytes()));
-      GPUC_RETURN_IF_ERROR(device->fill(outputs.back().device, 0xff, size_t(outputs.back().bytes), stream));
-    }
+    GPUC_RETURN_IF_ERROR(tensors.allocate(values, *plan));
+    GPUC_RETURN_IF_ERROR(tensors.upload(values, stream));
+    for (const TensorBinding &output : tensors.outputs)
+      GPUC_RETURN_IF_ERROR(device->fill(output.device, 0xff, size_t(output.bytes), stream));
     return device->synchronize(stream);
   }
 
-  Status run(StreamHandle stream) { return context->run(inputs, outputs, stream); }
+  Status run(StreamHandle stream) { return context->run(tensors.inputs, tensors.outputs, stream); }
 
   Result<std::vector<HostTensor>> results(const Plan &plan, StreamHandle stream) {
-    std::vector<HostTensor> out;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      out.emplace_back(plan.outputs[i].dtype, plan.outputs[i].shape);
-      GPUC_RETURN_IF_ERROR(
-          device->copyToHost(out.back().mutableBytes(), outputs[i].device, size_t(outputs[i].bytes), stream));
-    }
+    std::vector<HostTensor> out = DeviceTensors::emptyResults(plan);
+    GPUC_RETURN_IF_ERROR(tensors.download(out, stream));
     GPUC_RETURN_IF_ERROR(device->synchronize(stream));
     return out;
   }
@@ -98,7 +74,7 @@ public:
     GPUC_RETURN_IF_ERROR(runner.run(stream));
     std::vector<std::vector<double>> times;
     for (int repeat = 0; repeat < 5; ++repeat) {
-      auto steps = runner.context->profile(runner.inputs, runner.outputs, stream);
+      auto steps = runner.context->profile(runner.tensors.inputs, runner.tensors.outputs, stream);
       if (!steps)
         return steps.status();
       times.resize(steps->size());
