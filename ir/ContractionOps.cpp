@@ -118,27 +118,23 @@ LogicalResult SqueezeExciteOp::inferReturnTypes(MLIRContext *context, std::optio
       });
 }
 
+bool SqueezeExciteOp::isAct(UnaryKind kind) {
+  return llvm::is_contained(
+      {UnaryKind::Relu, UnaryKind::Silu, UnaryKind::HardSwish, UnaryKind::Gelu, UnaryKind::Tanh}, kind);
+}
+
+bool SqueezeExciteOp::isGate(UnaryKind kind) {
+  return llvm::is_contained({UnaryKind::Sigmoid, UnaryKind::HardSigmoid, UnaryKind::Tanh}, kind);
+}
+
 LogicalResult SqueezeExciteOp::verify() {
-  switch (UnaryKind(getAct())) {
-  case UnaryKind::Relu:
-  case UnaryKind::Silu:
-  case UnaryKind::HardSwish:
-  case UnaryKind::Gelu:
-  case UnaryKind::Tanh:
-    break;
-  default:
+  if (!isAct(UnaryKind(getAct())))
     return emitError("squeeze_excite_c3: act must be relu, silu, hard_swish, gelu or tanh, got ")
            << name(UnaryKind(getAct()));
-  }
-  switch (UnaryKind(getGate())) {
-  case UnaryKind::Sigmoid:
-  case UnaryKind::HardSigmoid:
-  case UnaryKind::Tanh:
-    return success();
-  default:
+  if (!isGate(UnaryKind(getGate())))
     return emitError("squeeze_excite_c3: gate must be sigmoid, hard_sigmoid or tanh, got ")
            << name(UnaryKind(getGate()));
-  }
+  return success();
 }
 
 LogicalResult AvgPoolOp::verify() {

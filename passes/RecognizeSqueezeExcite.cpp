@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kMostHidden = 4096;
 
-/// A 1x1 convolution of a [N, C, 1, …] tensor with constant weights and bias, which is read once.
+/// A 1x1 convolution of a [N, C, 1, …] tensor with constant weights and bias, read once.
 ConvOp matchLayer(Value v) {
   auto conv = v.getDefiningOp<ConvOp>();
   if (!conv || !v.hasOneUse() || conv.getGroup() != 1 || !getConstant(conv.getW()) ||
@@ -31,9 +31,10 @@ ConvOp matchLayer(Value v) {
   return plain ? conv : ConvOp();
 }
 
-UnaryOp matchFunction(Value v, ArrayRef<UnaryKind> kinds) {
+/// A function of a kind that `allowed` accepts, read once.
+UnaryOp matchFunction(Value v, bool (*allowed)(UnaryKind)) {
   auto unary = v.getDefiningOp<UnaryOp>();
-  return unary && v.hasOneUse() && llvm::is_contained(kinds, UnaryKind(unary.getKind())) ? unary : UnaryOp();
+  return unary && v.hasOneUse() && allowed(unary.getKind()) ? unary : UnaryOp();
 }
 
 /// The mean over all spatial axes, which keeps them as axes of one element.
@@ -68,11 +69,9 @@ struct SqueezeExcite : OpRewritePattern<BinaryOp> {
     if (x.getType() != op.getType() || shapeOf(x).size() < 3 || elementTypeOf(x).isF64() ||
         tensorType(x).getNumElements() == 0)
       return failure();
-    auto gate = matchFunction(scale, {UnaryKind::Sigmoid, UnaryKind::HardSigmoid, UnaryKind::Tanh});
+    auto gate = matchFunction(scale, SqueezeExciteOp::isGate);
     ConvOp second = gate ? matchLayer(gate.getX()) : ConvOp();
-    auto act = second ? matchFunction(second.getX(), {UnaryKind::Relu, UnaryKind::Silu, UnaryKind::HardSwish,
-                                                      UnaryKind::Gelu, UnaryKind::Tanh})
-                      : UnaryOp();
+    auto act = second ? matchFunction(second.getX(), SqueezeExciteOp::isAct) : UnaryOp();
     ConvOp first = act ? matchLayer(act.getX()) : ConvOp();
     if (!first || !isGlobalMean(first.getX(), x) || shapeOf(scale)[1] != shapeOf(x)[1] ||
         shapeOf(first.getW())[0] > kMostHidden)

@@ -58,6 +58,11 @@ def Gpuc_SqueezeExciteOp : Gpuc_InferredOp<"squeeze_excite"> {
                        DefaultValuedAttr<F64Attr, "0.0">:$beta);
   let results = (outs Gpuc_FloatTensor:$y);
   let assemblyFormat = "$act $x `,` $w1 `,` $b1 `,` $w2 `,` $b2 `gate` $gate attr-dict `:` type(operands) `->` type($y)";
+  let extraClassDeclaration = [{
+    /// The functions that squeeze_excite_c3 allows.
+    static bool isAct(::gpuc::UnaryKind kind);
+    static bool isGate(::gpuc::UnaryKind kind);
+  }];
   let hasVerifier = 1;
 }
 
