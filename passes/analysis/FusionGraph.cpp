@@ -223,7 +223,8 @@ void FusionGraph::storeView(OpOperand &reader) {
     index.erase(op);
     OpBuilder builder(op);
     Operation *copy = builder.clone(*op);
-    position[copy] = position[op];
+    int at = position.lookup(op); // inserting moves the entries
+    position[copy] = at;
     add(c, copy);
     storedCopies[op] = copy;
     reader.set(copy->getResult(0));

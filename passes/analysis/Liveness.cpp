@@ -36,12 +36,16 @@ BufferLiveness::BufferLiveness(func::FuncOp function) {
   // Readers of a concatenation or alias read its parts.
   for (Operation &op : body)
     for (Value operand : op.getOperands()) {
-      lastRead[operand] = std::max(lastRead[operand], position[&op]);
+      int &last = lastRead[operand];
+      last = std::max(last, position[&op]);
     }
   for (Operation &op : llvm::reverse(body))
     if (isa<ConcatOp, ReshapeOp>(op))
-      for (Value operand : op.getOperands())
-        lastRead[operand] = std::max(lastRead[operand], lastRead[op.getResult(0)]);
+      for (Value operand : op.getOperands()) {
+        int ofResult = lastRead.lookup(op.getResult(0));
+        int &last = lastRead[operand];
+        last = std::max(last, ofResult);
+      }
 
   // A value that is returned, and by one result only, is written into the caller's buffer.
   llvm::DenseMap<Value, unsigned> returns;
@@ -108,7 +112,8 @@ bool BufferLiveness::tryInPlace(KernelOp kernel, unsigned result, int at) {
     BufferBlock &block = blockList[place->second.block];
     if (block.returned || block.last > at || storageStrides(input) != storageStrides(output))
       continue;
-    places[output] = place->second;
+    Place shared = place->second; // inserting moves the entries
+    places[output] = shared;
     block.last = std::max(at, lastRead.lookup(output));
     return true;
   }

@@ -5,7 +5,8 @@
 // (16*w + l/4 + 8*(i/2), 8*j + 2*(l%4) + i%2). A in registers: as A of mma.sync m16n8k16 (mma_sm80.cuh), rows 16*w on.
 #pragma once
 #include "arch/cp_async.cuh"
-#include "common/wgmma_descriptors.cuh"
+#include "common/types.cuh"
+#include "common/wgmma_descriptor.cuh"
 
 namespace gpuc::arch {
 

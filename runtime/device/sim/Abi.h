@@ -61,6 +61,8 @@ inline __attribute__((always_inline)) RawBlockView *selfBlock() {
 enum class ShuffleMode : unsigned { Xor, Down, Up, Idx };
 enum class MmaKind : unsigned { F16F32, Bf16F32, Tf32F32, F16F16, S8S8, S8U8, U8S8, U8U8 };
 enum class WgmmaKind : unsigned { F16, Bf16, Tf32, E4m3, E5m2 };
+/// Bits of a wgmma's shape: N, whether B is transposed, whether to accumulate.
+constexpr unsigned kWgmmaWidth = 1023, kWgmmaTransposedB = 1024, kWgmmaAccumulate = 2048;
 enum class Access : unsigned { Read, Write, Atomic };
 
 /// `line` is the source line of the call: it identifies a call site (the compiler may duplicate the call
@@ -91,7 +93,7 @@ struct Api {
   void (*bulkCommit)();
   void (*bulkWait)(unsigned groups);
   void (*stmatrix)(unsigned row, const unsigned *r, unsigned count, bool transposed, unsigned line);
-  /// `shape`: N, + 1024 for a transposed B, + 2048 to accumulate; `registersA` null: A is at the descriptor
+  /// `shape`: of the bits above; `registersA` null: A is at the descriptor
   void (*wgmma)(float *d, const unsigned *registersA, Word a, Word b, unsigned shape, WgmmaKind kind);
   void (*wgmmaCommit)();
   void (*wgmmaWait)(unsigned groups, unsigned line);

@@ -15,8 +15,6 @@ using gpucsim::Word;
 
 namespace {
 
-constexpr unsigned kTransposed = 1024, kAccumulate = 2048;
-
 unsigned elementBytes(WgmmaKind kind) {
   return kind == WgmmaKind::Tf32 ? 4 : kind == WgmmaKind::F16 || kind == WgmmaKind::Bf16 ? 2 : 1;
 }
@@ -136,8 +134,8 @@ template <bool ToThreads> void moveAccumulators(Thread *const *threads, size_t i
 void compute(Thread *const *threads, size_t index, bool fresh) {
   TileBuffers &tile = blockOf(threads[0])->tile;
   const WgmmaProduct &p = threads[0]->products[index];
-  const unsigned n = p.shape & 1023, depth = 32 / elementBytes(p.kind);
-  if (!(p.shape & kAccumulate))
+  const unsigned n = p.shape & gpucsim::kWgmmaWidth, depth = 32 / elementBytes(p.kind);
+  if (!(p.shape & gpucsim::kWgmmaAccumulate))
     memset(tile.c, 0, sizeof(float) * 64 * n);
   else if (fresh)
     moveAccumulators<false>(threads, index, tile.c, n);
@@ -145,7 +143,7 @@ void compute(Thread *const *threads, size_t index, bool fresh) {
     gatherRegisters(threads, index, tile.a, p.kind);
   else
     gatherRows(Operand(p.descriptorA, p.pc, *threads[0]), tile.a, 64, p.kind);
-  if (p.shape & kTransposed) {
+  if (p.shape & gpucsim::kWgmmaTransposedB) {
     gatherColumns(Operand(p.descriptorB, p.pc, *threads[0]), tile.b, n, p.kind);
   } else {
     alignas(64) float rows[256 * 32];
@@ -183,7 +181,7 @@ void perform(Thread *const *threads, unsigned groups) {
     bool fresh = i == 0 || threads[0]->products[i - 1].d != p.d;
     compute(threads, i, fresh);
     if (i + 1 == count || threads[0]->products[i + 1].d != p.d)
-      moveAccumulators<true>(threads, i, blockOf(threads[0])->tile.c, p.shape & 1023);
+      moveAccumulators<true>(threads, i, blockOf(threads[0])->tile.c, p.shape & gpucsim::kWgmmaWidth);
   }
   for (unsigned t = 0; t < 128; ++t)
     threads[t]->products.erase(threads[t]->products.begin(), threads[t]->products.begin() + long(count));
@@ -204,7 +202,7 @@ void wgmma(float *d, const unsigned *registersA, Word a, Word b, unsigned shape,
   product.kind = kind;
   product.group = me.productGroup;
   product.pc = __builtin_return_address(0);
-  if ((shape & kTransposed) && elementBytes(kind) != 2)
+  if ((shape & gpucsim::kWgmmaTransposedB) && elementBytes(kind) != 2)
     fail(product.pc, "wgmma: only operands of 16-bit elements may run along N");
   me.products.push_back(product);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The tuner's search with a bench that knows its times: no GPU, no clock.
 #include "gpuc/Driver/Tuner.h"
-#include "../../lib/TempFolder.h"
 #include "ImportFixture.h"
+#include "TempFolder.h"
 #include "gpuc/Codegen/TuningDatabase.h"
 #include "gpuc/Support/File.h"
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ struct KnownTimes : TuningBench {
 class TunerTest : public ::testing::Test {
 protected:
   TunerTest() {
-    file = folder.path + "/m.onnx";
+    file = folder.path() + "/m.onnx";
     EXPECT_TRUE(writeFileAtomically(file, products().proto.SerializeAsString()).ok());
     options.compile.targets = {findArch("sm_90a")};
     options.compile.precision = Precision::F16;
@@ -80,7 +80,7 @@ protected:
   }
   Plan compileWith(const std::string &database) {
     CompileOptions compile = options.compile;
-    std::string path = folder.path + "/db.jsonl";
+    std::string path = folder.path() + "/db.jsonl";
     EXPECT_TRUE(writeFileAtomically(path, database).ok());
     compile.tuningDatabases = {path};
     compile.strictTuning = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // External data: what is read, and every way out of the model's folder that is refused.
 #include "ImportFixture.h"
-#include <cstdlib>
+#include "TempFolder.h"
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
@@ -14,15 +14,10 @@ namespace {
 class ExternalDataTest : public ImportTest {
 protected:
   void SetUp() override {
-    char path[] = "/tmp/gpuc-external-XXXXXX";
-    ASSERT_TRUE(::mkdtemp(path));
-    root = path;
-    folder = root / "model";
     fs::create_directory(folder);
     write(folder / "w.data", {1, 2, 3, 4});
     write(root / "secret.data", {9, 9, 9, 9});
   }
-  void TearDown() override { fs::remove_all(root); }
   static void write(const fs::path &path, const std::vector<float> &values) {
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char *>(values.data()), std::streamsize(values.size() * 4));
@@ -50,7 +45,8 @@ protected:
     EXPECT_FALSE(import(m, folder.string()));
     EXPECT_HAS(errors, message);
   }
-  fs::path root, folder;
+  test::TempFolder temporary{"gpuc-external"};
+  fs::path root = temporary.path(), folder = root / "model";
 };
 
 TEST_F(ExternalDataTest, ReadsOffsetAndLength) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The whole path on the devices of this machine: the simulator, and a GPU where there is one.
 #include "AffinePlan.h"
+#include "TempFolder.h"
 #include "gpuc-c/runtime.h"
 #include "gpuc/Runtime/DeviceRegistry.h"
 #include "gpuc/Runtime/Runtime.h"
@@ -18,7 +19,8 @@ namespace {
 class DevicesTest : public testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
-    ::setenv("GPUC_CACHE_DIR", (testing::TempDir() + "/gpuc-test-cache").c_str(), 1);
+    static const test::TempFolder cache("gpuc-test-cache"); // one for all tests: some compile the same
+    ::setenv("GPUC_CACHE_DIR", cache.path().c_str(), 1);
     auto opened = openDevice(GetParam());
     if (!opened)
       GTEST_SKIP() << opened.status().message();

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // NVRTC: compilation without a GPU, errors, threads, the cache. Skipped where NVRTC is not installed.
 #include "gpuc/Runtime/Nvrtc.h"
-#include "../../lib/TempFolder.h"
 #include "AffinePlan.h"
+#include "TempFolder.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Target/Target.h"
-#include <cstdlib>
 #include <dirent.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 using namespace gpuc;
 
@@ -85,9 +83,9 @@ TEST_F(NvrtcTest, TwoThreadsGiveTheSameCodeAsOne) {
 }
 
 TEST_F(NvrtcTest, ThreadsShareTheCache) {
-  test::TempFolder dir("gpuc-cache");
+  test::TempFolder folder("gpuc-cache");
   NvrtcOptions options;
-  options.cacheDir = joinPath(dir.path, "cubin");
+  options.cacheDir = joinPath(folder.path(), "cubin");
   // Each unit is wanted four times, so that threads look up, compile and store the same entry at once.
   UnitSource units[] = {{"a.cu", "extern \"C\" __global__ void a() {}"},
                         {"b.cu", "extern \"C\" __global__ void b() {}"}};
@@ -104,9 +102,9 @@ TEST_F(NvrtcTest, ThreadsShareTheCache) {
 }
 
 TEST_F(NvrtcTest, CacheFindsAndSurvivesDamage) {
-  test::TempFolder dir("gpuc-cache");
+  test::TempFolder folder("gpuc-cache");
   NvrtcOptions options;
-  options.cacheDir = joinPath(dir.path, "cubin");
+  options.cacheDir = joinPath(folder.path(), "cubin");
   UnitSource unit{"k.cu", "extern \"C\" __global__ void k() {}"};
   auto first = nvrtc->compileUnit(unit, {}, "sm_86", options);
   ASSERT_TRUE(first.ok());

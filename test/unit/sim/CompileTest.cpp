@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compilation: batches, the cache on disk, messages of the compiler.
 #include "SimFixture.h"
+#include "TempFolder.h"
 #include <cstdlib>
 #include <dirent.h>
 #include <sys/stat.h>
@@ -8,24 +9,9 @@
 
 namespace gpuc::test {
 
-namespace {
-struct ScratchDir {
-  ScratchDir() {
-    char pattern[] = "/tmp/gpuc-sim-test-XXXXXX";
-    path = mkdtemp(pattern);
-  }
-  ~ScratchDir() {
-    std::string command = "rm -rf '" + path + "'";
-    if (system(command.c_str()) != 0)
-      fprintf(stderr, "cannot remove %s\n", path.c_str());
-  }
-  std::string path;
-};
-} // namespace
-
 const std::string &scratchDir() {
-  static ScratchDir dir;
-  return dir.path;
+  static TempFolder folder("gpuc-sim-test");
+  return folder.path();
 }
 
 namespace {

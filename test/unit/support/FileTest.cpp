@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Reading and atomic writing, with the failures that users meet.
 #include "gpuc/Support/File.h"
+#include "TempFolder.h"
 #include <csignal>
-#include <cstdlib>
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 using namespace gpuc;
 
 namespace {
 class FileTest : public testing::Test {
 protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "/gpuc-file-XXXXXX";
-    ASSERT_NE(::mkdtemp(&pattern[0]), nullptr);
-    dir = pattern;
-  }
-  void TearDown() override {
-    for (const std::string &name : entries())
-      ::unlink(joinPath(dir, name).c_str());
-    ::rmdir(dir.c_str());
-  }
   std::vector<std::string> entries() {
     std::vector<std::string> names;
     DIR *d = ::opendir(dir.c_str());
@@ -34,7 +23,8 @@ protected:
       ::closedir(d);
     return names;
   }
-  std::string dir;
+  test::TempFolder folder{"gpuc-file"};
+  std::string dir = folder.path();
 };
 } // namespace
 
@@ -115,9 +105,6 @@ TEST_F(FileTest, CreatesFolders) {
   ASSERT_TRUE(writeFileAtomically(joinPath(deep, "f"), "1").ok());
   EXPECT_EQ(createDirectories(joinPath(deep, "f")).code(), StatusCode::IoError);
   EXPECT_EQ(createDirectories(joinPath(deep, "f/g")).code(), StatusCode::IoError);
-  ::unlink(joinPath(deep, "f").c_str());
-  ::rmdir(deep.c_str());
-  ::rmdir(joinPath(dir, "x").c_str());
 }
 
 TEST(FileName, IsMadeSafe) {
