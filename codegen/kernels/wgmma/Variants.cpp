@@ -53,6 +53,8 @@ bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const
     return false;
   if (p.rowState && (!p.staged || v.swapped))
     return false;
+  if (p.moments && p.cols % 64 != 0) // StagedStore adds up whole blocks
+    return false;
   if (v.swapped && !p.swappable)
     return false;
   // Only B may be contiguous along its rows.

@@ -33,10 +33,10 @@ TEST_F(PlanMemoryTest, LongChainsStayInOnePlace) {
   for (int i = 0; i < kKernels; ++i) {
     bool first = i == 0, returned = i + 1 == kKernels;
     std::string name = "%v" + std::to_string(i);
-    text += "  " + name + " = gpuc.kernel \"" + (first || returned ? "reduction" : "pointwise") + "\" (%a = " + last +
-            " : " + type + ") -> " + type + " {\n    %y = " +
-            (first || returned ? "gpuc.softmax %a {axis = 1 : i64}" : "gpuc.unary neg %a") + " : " + type + " -> " +
-            type + "\n    gpuc.yield %y : " + type + "\n  }\n";
+    text += "  " + name + " = gpuc.kernel \"" + (first || returned ? "reduction" : "pointwise") +
+            "\" (%a = " + last + " : " + type + ") -> " + type +
+            " {\n    %y = " + (first || returned ? "gpuc.softmax %a {axis = 1 : i64}" : "gpuc.unary neg %a") +
+            " : " + type + " -> " + type + "\n    gpuc.yield %y : " + type + "\n  }\n";
     last = name;
   }
   auto module = parse(text + "  return " + last + " : " + type + "\n}\n");
