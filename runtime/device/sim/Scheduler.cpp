@@ -8,6 +8,9 @@
 #include <cstring>
 #include <new>
 #include <sys/mman.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace gpuc::sim {
 
@@ -236,6 +239,23 @@ void releaseWarp(Warp &warp) {
   block.readyWarps |= 1u << warp.index;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/// AddressSanitizer marks the surroundings of a function's variables until it returns. Functions on a stack
+/// that is abandoned never do, so the marks would be taken for those of the thread that uses the stack next.
+/// The shadow is written directly, from a function that is not checked itself: the interface for it depends
+/// on allow_user_poisoning.
+__attribute__((no_sanitize("address"))) static void forgetFrames(const char *stack) {
+  size_t scale, offset;
+  __asan_get_shadow_mapping(&scale, &offset);
+  auto shadow =
+      reinterpret_cast<volatile unsigned char *>((reinterpret_cast<uintptr_t>(stack) >> scale) + offset);
+  for (size_t i = 0; i < kStackBytes >> scale; ++i)
+    shadow[i] = 0;
+}
+#else
+static void forgetFrames(const char *) {}
+#endif
+
 void fail(const void *pc, const char *format, ...) {
   Thread *me = currentThread();
   Block &block = *currentBlock();
@@ -257,6 +277,7 @@ void fail(const void *pc, const char *format, ...) {
   }
   block.cluster->aborted = true;
   void *discarded;
+  forgetFrames(block.stacks + size_t(me->stack) * kStackBytes);
   gpucSimSwitch(&discarded, block.cluster->hostStack);
   __builtin_unreachable();
 }
