@@ -7,8 +7,8 @@
 #include "gpuc/Support/Compare.h"
 #include "gpuc/Support/File.h"
 #include "gpuc/Support/Npy.h"
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 
 namespace gpuc::cli {
@@ -95,8 +95,8 @@ struct RunCommand {
       if (!results)
         return results.status();
       for (size_t o = 0; i > 0 && o < results->size(); ++o)
-        if (std::memcmp((*results)[o].bytes(), outcome.results[o].bytes(),
-                        size_t(outcome.results[o].sizeInBytes())) != 0)
+        if (!std::equal((*results)[o].bytes(), (*results)[o].bytes() + (*results)[o].sizeInBytes(),
+                        outcome.results[o].bytes()))
           return Status(StatusCode::FailedPrecondition,
                         "run " + std::to_string(i + 1) + " gave output '" + outcome.outputs[o].name +
                             "' other values than the runs before: " +
