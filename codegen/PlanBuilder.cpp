@@ -3,6 +3,7 @@
 #include "gpuc/Codegen/PlanBuilder.h"
 #include "KernelCost.h"
 #include "LibraryProducts.h"
+#include "emit/RowState.h"
 #include "gpuc/IR/Constants.h"
 #include "gpuc/IR/Storage.h"
 #include "gpuc/IR/Types.h"
@@ -129,8 +130,7 @@ bool markRowState(func::FuncOp function, const Target &target) {
 bool selectsRowState(func::FuncOp function, const Target &target) {
   ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); });
   return llvm::all_of(function.getOps<KernelOp>(), [&](KernelOp kernel) {
-    Block &body = kernel.getBody().front();
-    if (body.getOps<RowStatisticsOp>().empty() && body.getOps<RowMomentsOp>().empty())
+    if (!hasRowState(kernel))
       return true;
     const KernelFamily *family = findFamily(kernel.getFamily());
     bool selected = family && succeeded(family->select(kernel, target));

@@ -21,6 +21,8 @@ RowMomentsOp yieldedMoments(KernelOp kernel) {
   return {};
 }
 
+bool hasRowState(KernelOp kernel) { return !rowStatisticsOf(kernel).empty() || yieldedMoments(kernel); }
+
 /// The coordinates (row, 0) of row statistics at the coordinates of the root's result: its axes outside the
 /// lane group, collapsed.
 static Coords rowCoords(ExprEmitter::Impl &e, Value root, const FunctorShape &shape, ArrayRef<Index> coords) {

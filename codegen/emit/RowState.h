@@ -11,6 +11,8 @@ namespace gpuc {
 llvm::SmallVector<RowStatisticsOp> rowStatisticsOf(KernelOp kernel);
 /// The yielded gpuc.row_moments; null when there is none.
 RowMomentsOp yieldedMoments(KernelOp kernel);
+/// The region has one or the other.
+bool hasRowState(KernelOp kernel);
 /// Binds the results of all row statistics to members of a variable `row` (of the struct below).
 void bindRowState(ExprEmitter::Impl &e, KernelOp kernel, mlir::Value root, const FunctorShape &shape,
                   llvm::ArrayRef<emit::Index> coords);

@@ -321,13 +321,13 @@ private:
     }
     int64_t tapStride = packed ? outputs : tapStrideOf(c);
     bool constant = c.w.constant && (!c.bias || c.bias->constant);
-    auto flag = [](bool b) { return b ? "true" : "false"; };
-    text += llvm::formatv("struct Config {{\n  static constexpr int kStrip = {0}, kChannels = {1};\n"
-                          "  static constexpr bool kPixelLanes = {2}, kBias = {3}, kConstant = {4}, "
-                          "kWhole = {5};\n"
-                          "  static constexpr i64 kFilterStride = {6}, kTapStride = {7};\n};\n",
-                          strip, channels, flag(pixelLanes), flag(c.bias.has_value()), flag(constant),
-                          flag(depthwiseWhole(c, shape)), packed ? 1 : c.filterStride, tapStride);
+    text +=
+        llvm::formatv("struct Config {{\n  static constexpr int kStrip = {0}, kChannels = {1};\n"
+                      "  static constexpr bool kPixelLanes = {2}, kBias = {3}, kConstant = {4}, "
+                      "kWhole = {5};\n"
+                      "  static constexpr i64 kFilterStride = {6}, kTapStride = {7};\n};\n",
+                      strip, channels, boolText(pixelLanes), boolText(c.bias.has_value()), boolText(constant),
+                      boolText(depthwiseWhole(c, shape)), packed ? 1 : c.filterStride, tapStride);
     ConvAnalysis unbiased = c; // the sums start with the bias
     unbiased.bias.reset();
     text += outputText(unbiased, *epilogue, {!pixelLanes, lanes});

@@ -76,9 +76,6 @@ std::optional<MatmulConfig> chooseGemv(const MatmulAnalysis &m, const Target &ta
   return c;
 }
 
-/// The kernel's epilogue has row statistics or moments (docs/adr/0006).
-bool hasRowState(KernelOp kernel) { return !rowStatisticsOf(kernel).empty() || yieldedMoments(kernel); }
-
 struct MatmulFamily final : KernelFamily {
   StringRef name() const override { return "matmul"; }
 
@@ -126,7 +123,7 @@ struct MatmulFamily final : KernelFamily {
     if (failed(m) || failed(config) || !findWgmmaVariant(config->variant))
       return false;
     auto w = analyzeWgmmaMatmul(kernel, *m, target);
-    if (!w || m->swapped || !m->batchExtents.empty() || m->lanes < 2)
+    if (!w || !keepsRowState(*m))
       return false;
     auto plain = rankProducts(m->problem, w->problem, target, 1);
     w->problem.rowState = w->problem.moments = true;

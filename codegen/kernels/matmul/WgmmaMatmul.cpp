@@ -34,6 +34,8 @@ static std::optional<WgmmaStaged> stage(KernelOp kernel, const MatmulAnalysis &m
                      m.batchExtents);
 }
 
+bool keepsRowState(const MatmulAnalysis &m) { return !m.swapped && m.batchExtents.empty() && m.lanes >= 2; }
+
 std::optional<WgmmaMatmul> analyzeWgmmaMatmul(KernelOp kernel, const MatmulAnalysis &m,
                                               const Target &target) {
   if (!target.hasWgmma || !target.hasTma || m.isEmpty() || m.problem.depth == 0 ||
@@ -55,8 +57,8 @@ std::optional<WgmmaMatmul> analyzeWgmmaMatmul(KernelOp kernel, const MatmulAnaly
   p.run = p.steps;
   p.tail = int64_t(llvm::divideCeil(m.problem.depth - (p.steps - 1) * elements, quarter));
   p.moments = bool(yieldedMoments(kernel));
-  p.rowState = p.moments || !rowStatisticsOf(kernel).empty();
-  if (p.rowState && (m.swapped || !m.batchExtents.empty() || m.lanes < 2))
+  p.rowState = hasRowState(kernel);
+  if (p.rowState && !keepsRowState(m))
     return std::nullopt;
   p.constantCols = m.b.view.constant && !m.a.view.constant;
   p.transposedRows = rows->transposed;

@@ -6,6 +6,8 @@
 
 namespace gpuc {
 
+/// Row state (docs/adr/0006) goes with results as these bodies store them: unswapped, one matrix, in vectors.
+bool keepsRowState(const MatmulAnalysis &m);
 /// A product whose operands tensor maps can describe.
 struct WgmmaMatmul {
   WgmmaProblem problem;
