@@ -9,13 +9,15 @@ the tolerance of the precision; integers must be equal. An expected output that 
 nothing, so it is an error: the input's recipe in models.json has to be changed then.
 
 `before_last` names an operator: with fp16 and TF32 the model is cut before the last node of it. Text detectors end in
-a steep sigmoid; where its argument is near zero, the rounding of half precision alone (1e-3 of the argument's range)
-moves a probability by some per cent, in any implementation.
+a steep sigmoid, text recognizers in a softmax: where their arguments are near a decision, the rounding of half precision
+alone (1e-3 of the argument's range) moves a probability by some per cent, in any implementation.
+
+`fp16_error` is what ONNX Runtime's own fp16 version of a model (onnxruntime.transformers.float16) is off on the same
+input at full size, where that is more than the tolerance: one and a half times as much is allowed there.
 
 Recipes (`fill`): `normal` N(`mean`, `scale`²), which are 0 and 1 unless stated; `integers` uniform below `high`; `constant` the `value`; `page` an
 image of light paper with rows of dark glyphs, which is what text detectors react to, times `scale`. All of them are
-seeded, by the names of model and input or by `seed`. (ppocr_v4_rec has the seed, of thirty inputs, on which ONNX Runtime
-in fp16 is nearest to itself in fp32: on others its own error reaches 5e-2.)
+seeded, by the names of model and input.
 
 The `light_*` networks of the onnx package have constant weights and ship their expected output; they run on onnx's
 deterministic ramp input and are compared with onnx's own tolerance.
@@ -41,6 +43,8 @@ import fetch_models  # noqa: E402
 # Largest |error| over the range of the expected output. TF32 keeps as many bits of a factor as fp16 does.
 TOLERANCE = {"fp32": 1e-4, "tf32": 1e-2, "fp16": 1e-2}
 PRECISION_FLAGS = {"fp32": ["--noTF32"], "tf32": [], "fp16": ["--fp16"]}
+# Allowed beyond `fp16_error`, where a model has one.
+FP16_ERROR_FACTOR = 1.5
 # An expected float output whose standard deviation (one value: magnitude) is smaller says nothing.
 LEAST_DEVIATION = 1e-3
 # onnx's own tolerance for its light networks; densenet121 states twice as much.
@@ -61,6 +65,13 @@ class Case:
     shipped: list[np.ndarray] | None = None  # expected outputs that come with the model
     rtol: float | None = None                # elementwise tolerance of shipped outputs
     before_last: str = ""                    # cut the model before the last node of this operator
+    fp16_error: float = 0                    # of ONNX Runtime's fp16
+
+    def tolerance(self, precision: str) -> float:
+        """Of error_of()."""
+        if self.rtol is not None:
+            return 1.0
+        return max(TOLERANCE[precision], 0 if precision == "fp32" else FP16_ERROR_FACTOR * self.fp16_error)
 
 
 @dataclasses.dataclass
@@ -85,7 +96,7 @@ def page(shape: list[int], random: np.random.Generator) -> np.ndarray:
 
 
 def make_input(model_id: str, name: str, recipe: dict, shape: list[int]) -> np.ndarray:
-    random = np.random.default_rng(recipe.get("seed", zlib.crc32(f"{model_id}/{name}".encode())))
+    random = np.random.default_rng(zlib.crc32(f"{model_id}/{name}".encode()))
     fill, dtype = recipe["fill"], np.dtype(recipe["dtype"])
     if fill == "page":
         return (page(shape, random) * recipe.get("scale", 1.0)).astype(np.float32)
@@ -103,7 +114,13 @@ def real_case(model: dict, models: Path, small: bool, cut: bool) -> Case:
     for name, recipe in model["inputs"].items():
         shape = recipe.get("ci_shape", recipe["shape"]) if small else recipe["shape"]
         inputs[name] = make_input(model["id"], name, recipe, shape)
-    return Case(model["id"], fetch_models.model_path(models, model), inputs, before_last=model.get("before_last", "") if cut else "")
+    return Case(
+        model["id"],
+        fetch_models.model_path(models, model),
+        inputs,
+        before_last=model.get("before_last", "") if cut else "",
+        fp16_error=0 if small else model.get("fp16_error", 0),
+    )
 
 
 def cut_model(case: Case, folder: Path) -> Path:
@@ -223,7 +240,7 @@ def run_case(arguments: argparse.Namespace, name: str, make_case) -> Outcome:
             start = time.monotonic()
             results = run_gpuc(arguments, case, Path(folder))
             outcome.seconds = time.monotonic() - start
-            tolerance = TOLERANCE[arguments.precision] if case.rtol is None else 1.0
+            tolerance = case.tolerance(arguments.precision)
             for output, want in expected.items():
                 error = error_of(output, np.load(results / file_name(output)), want, case.rtol)
                 outcome.worst = max(outcome.worst, error)
