@@ -149,7 +149,7 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
   int64_t extentA = groupExtent(walk, turned), extentB = groupExtent(walk, last), batches = 1, widest = 1;
   for (const Walk::Turned &load : walk.turned)
     widest = std::max<int64_t>(widest, elementTypeOf(load.argument).getIntOrFloatBitWidth() / 8);
-  int64_t tile = widest <= 2 ? 64 : 32;
+  int64_t tileA = widest <= 2 ? 64 : 32, tileB = tileA;
   SmallVector<int64_t> batchShape;
   for (unsigned g = 0; g < walk.groups.size(); ++g)
     if (g != turned && g != last) {
@@ -180,7 +180,8 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
   auto &st = storing.internals();
   setAccesses(computing, kernel, pointers);
   Coords fetchCoords = coordsAt(f, turned), coords = coordsAt(e, last);
-  std::string shared = "struct Shared {\n", copies, lane = lanes > 1 ? " + lane" : "";
+  std::string shared = "struct Shared {\n", fetched = "  struct Fetched {\n", loads, copies,
+              lane = lanes > 1 ? " + lane" : "";
   int64_t sharedBytes = 0;
   for (unsigned t = 0; t < walk.turned.size(); ++t) {
     const Walk::Turned &load = walk.turned[t];
@@ -192,30 +193,37 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
         argumentAccess(kernel, load.argument, "in" + std::to_string(load.argument.getArgNumber()));
     bool perLane = false;
     std::string element = f.load(load.argument, access, offsetAt(f, fetchCoords), perLane);
-    shared += "  " + type + " " + name + "[" + std::to_string(tile) + "][" + std::to_string(tile + 1) +
+    shared += "  " + type + " " + name + "[" + std::to_string(tileB) + "][" + std::to_string(tileA + 1) +
               "]; // (B, A), padded against bank conflicts\n";
-    copies += "shared." + name + "[j][i" + lane + "] = " + element + ";\n";
+    fetched += "    " + type + " " + name + "[" + std::to_string(lanes) + "];\n";
+    std::string kept = "fetched." + name + (lanes > 1 ? "[lane]" : "[0]");
+    loads += kept + " = " + element + ";\n";
+    copies += "shared." + name + "[j][i" + lane + "] = " + kept + ";\n";
     e.boundLoads[e.loadKey(load.argument, offsetAt(e, coords))] = "shared." + name + "[j" + lane + "][i]";
     int64_t bytes = std::max(1u, elementTypeOf(load.argument).getIntOrFloatBitWidth() / 8);
-    sharedBytes = (sharedBytes + bytes - 1) / bytes * bytes + tile * (tile + 1) * bytes;
+    sharedBytes = (sharedBytes + bytes - 1) / bytes * bytes + tileB * (tileA + 1) * bytes;
   }
   shared += "};\n";
-  std::string fetch = indentLines(f.hoisted, 4) + laneLoopText(lanes, f.laneBody + copies, 4);
+  fetched += "  };\n";
+  std::string fetch = indentLines(f.hoisted, 4) + laneLoopText(lanes, f.laneBody + loads, 4);
   auto compute = computeText(kernel, e, coords);
   if (failed(compute))
     return failure();
   std::string store = storeText(kernel, st, coordsAt(st, last));
 
   std::string I = walk.indexType, abc = I + " batch, " + I + " a, " + I + " b";
-  std::string body = "struct Body {\n" + valuesText(kernel, lanes) + pointers.members +
-                     "  GPUC_DEVICE void fetch(Shared &shared, " + abc + ", int i, int j) const {\n" + fetch +
-                     "  }\n" + "  GPUC_DEVICE void compute(Values &v, const Shared &shared, " + abc +
-                     ", int i, int j) const {\n" + *compute + "  }\n" +
-                     "  GPUC_DEVICE void store(const Values &v, " + abc + ") const {\n" + store + "  }\n};\n";
+  std::string body =
+      "struct Body {\n" + valuesText(kernel, lanes) + fetched + pointers.members +
+      "  GPUC_DEVICE void fetch(Fetched &fetched, " + abc + ") const {\n" + fetch + "  }\n" +
+      "  GPUC_DEVICE void keep(Shared &shared, const Fetched &fetched, int i, int j) const {\n" +
+      laneLoopText(lanes, copies, 4) + "  }\n" +
+      "  GPUC_DEVICE void compute(Values &v, const Shared &shared, " + abc + ", int i, int j) const {\n" +
+      *compute + "  }\n" + "  GPUC_DEVICE void store(const Values &v, " + abc + ") const {\n" + store +
+      "  }\n};\n";
   EmittedKernel result;
   result.args = pointers.args;
   result.block.x = threads;
-  result.grid.x = uint32_t(batches * ((extentA + tile - 1) / tile) * ((extentB + tile - 1) / tile));
+  result.grid.x = uint32_t(batches * llvm::divideCeil(extentA, tileA) * llvm::divideCeil(extentB, tileB));
   result.sharedBytes = uint32_t((sharedBytes + 15) / 16 * 16);
   EntryText entry;
   entry.threads = threads;
@@ -226,9 +234,9 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
                 "#include \"pointwise/pointwise.cuh\"\nusing namespace gpuc;\n\n" + e.tables +
                 "struct Config {\n  using Index = " + I + ";\n  static constexpr " + I +
                 " kExtentA = " + intLiteral(extentA) + ", kExtentB = " + intLiteral(extentB) +
-                ";\n  static constexpr int kTile = " + std::to_string(tile) +
-                ", kThreads = " + std::to_string(threads) + ", kLanes = " + std::to_string(lanes) +
-                ";\n};\n" + shared + body + "\n" + entryText(entry);
+                ";\n  static constexpr int kTileA = " + std::to_string(tileA) +
+                ", kTileB = " + std::to_string(tileB) + ", kThreads = " + std::to_string(threads) +
+                ", kLanes = " + std::to_string(lanes) + ";\n};\n" + shared + body + "\n" + entryText(entry);
   return result;
 }
 

@@ -53,37 +53,47 @@ GPUC_DEVICE void pointwiseTile(const Body &body, const Single &single, typename 
 }
 
 /// Some operands are consecutive along axis A, the results along axis B; the other axes are one batch axis.
-/// Config: Index, kExtentA, kExtentB, kTile (elements per side), kThreads, kLanes (divides both extents).
+/// Config: Index, kExtentA, kExtentB, kTileA, kTileB (elements), kThreads, kLanes (divides both extents).
 /// Body:
-///   fetch(Shared &, batch, a, b, i, j)   copies kLanes elements along A of those operands to row j, columns
-///   i… of the
-///                                        shared tiles
+///   Fetched                              kLanes elements of those operands
+///   fetch(Fetched &, batch, a, b)        loads them along A
+///   keep(Shared &, const Fetched &, i, j)   to row j (along B), columns i… (along A) of the shared tiles
 ///   compute(Values &, const Shared &, batch, a, b, i, j)   kLanes points along B; shared rows j…, column i
 ///   store(const Values &, batch, a, b)
 template <typename Config, typename Body, typename Shared>
 GPUC_DEVICE void turningTile(const Body &body, Shared &shared, typename Config::Index tile) {
   using I = typename Config::Index;
-  constexpr int kVectors = Config::kTile / Config::kLanes; // per row of a tile
-  constexpr int kSteps = Config::kTile * kVectors / Config::kThreads;
-  static_assert(Config::kTile * kVectors % Config::kThreads == 0, "threads must divide the tile's vectors");
-  constexpr I kTilesA = (Config::kExtentA + Config::kTile - 1) / Config::kTile;
-  constexpr I kTilesB = (Config::kExtentB + Config::kTile - 1) / Config::kTile;
-  I a0 = tile % kTilesA * Config::kTile;
-  I b0 = tile / kTilesA % kTilesB * Config::kTile;
+  constexpr int kTileA = Config::kTileA, kTileB = Config::kTileB, kLanes = Config::kLanes, kThreads = Config::kThreads;
+  constexpr int kLineA = kTileA / kLanes, kLineB = kTileB / kLanes; // vectors along A, along B
+  constexpr int kSteps = kTileA * kLineB / kThreads;
+  static_assert(kTileA * kLineB % kThreads == 0, "threads must divide the tile's vectors");
+  constexpr I kTilesA = (Config::kExtentA + kTileA - 1) / kTileA;
+  constexpr I kTilesB = (Config::kExtentB + kTileB - 1) / kTileB;
+  constexpr bool kWhole = Config::kExtentA % kTileA == 0 && Config::kExtentB % kTileB == 0;
+  I a0 = tile % kTilesA * kTileA;
+  I b0 = tile / kTilesA % kTilesB * kTileB;
   I batch = tile / (kTilesA * kTilesB);
+  auto inside = [&](int i, int j) {
+    return kWhole || (a0 + i < Config::kExtentA && b0 + j < Config::kExtentB);
+  };
+  typename Body::Fetched fetched[kSteps]; // all loads before the first store
 #pragma unroll
   for (int s = 0; s < kSteps; ++s) {
-    int v = s * Config::kThreads + threadIdx.x;
-    int i = v % kVectors * Config::kLanes, j = v / kVectors; // along A, along B
-    if (a0 + i < Config::kExtentA && b0 + j < Config::kExtentB)
-      body.fetch(shared, batch, a0 + i, b0 + j, i, j);
+    int v = s * kThreads + threadIdx.x, i = v % kLineA * kLanes, j = v / kLineA;
+    if (inside(i, j))
+      body.fetch(fetched[s], batch, a0 + i, b0 + j);
+  }
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    int v = s * kThreads + threadIdx.x, i = v % kLineA * kLanes, j = v / kLineA;
+    if (inside(i, j))
+      body.keep(shared, fetched[s], i, j);
   }
   arch::syncThreads();
 #pragma unroll
   for (int s = 0; s < kSteps; ++s) {
-    int v = s * Config::kThreads + threadIdx.x;
-    int j = v % kVectors * Config::kLanes, i = v / kVectors;
-    if (a0 + i < Config::kExtentA && b0 + j < Config::kExtentB) {
+    int v = s * kThreads + threadIdx.x, j = v % kLineB * kLanes, i = v / kLineB;
+    if (inside(i, j)) {
       typename Body::Values values;
       body.compute(values, shared, batch, a0 + i, b0 + j, i, j);
       body.store(values, batch, a0 + i, b0 + j);
