@@ -118,8 +118,8 @@ bool markRowState(func::FuncOp function, const Target &target) {
     const KernelFamily *family = findFamily(kernel.getFamily());
     if (!family || kernel.getFamily() != "matmul" || failed(family->select(kernel, target)))
       continue;
-    if (family->takesRowState(kernel, target)) {
-      kernel->setAttr(kRowStateAttr, UnitAttr::get(kernel.getContext()));
+    if (int64_t columns = family->momentColumns(kernel, target)) {
+      kernel->setAttr(kRowStateAttr, Builder(kernel.getContext()).getI64IntegerAttr(columns));
       any = true;
     }
     kernel.removeConfigAttr();

@@ -31,8 +31,10 @@ struct Norm {
 
 bool isNarrowFloat(Type element) { return element.isF16() || element.isBF16(); }
 
-bool takesRowState(KernelOp kernel) {
-  return kernel && kernel->hasAttr(kRowStateAttr) && isa_and_nonnull<MatmulOp>(kernel.getRoot());
+/// Columns of a pair of the moments that the kernel can yield; 0 when it takes no part.
+int64_t momentColumns(KernelOp kernel) {
+  auto columns = kernel ? kernel->getAttrOfType<IntegerAttr>(kRowStateAttr) : IntegerAttr();
+  return columns && isa_and_nonnull<MatmulOp>(kernel.getRoot()) ? columns.getInt() : 0;
 }
 
 /// The kernel's operand behind a block argument of its region; null for other values.
@@ -71,7 +73,7 @@ std::optional<Norm> matchNorm(KernelOp kernel) {
   auto constantRow = [&](Value v) {
     return !v || (getConstant(v) && tensorType(v).getNumElements() == norm.extent);
   };
-  if (!norm.x || axis + 1 != int64_t(shape.size()) || norm.extent % kMomentColumns != 0 ||
+  if (!norm.x || axis + 1 != int64_t(shape.size()) || 
       !isNarrowFloat(elementTypeOf(norm.x)) || !constantRow(norm.scale) || !constantRow(norm.bias))
     return std::nullopt;
   return norm;
@@ -104,7 +106,7 @@ struct Reading {
 
 std::optional<Reading> matchReading(OpOperand &use, const Norm &norm) {
   auto kernel = dyn_cast<KernelOp>(use.getOwner());
-  if (!takesRowState(kernel))
+  if (!momentColumns(kernel))
     return std::nullopt;
   Reading reading;
   reading.kernel = kernel;
@@ -304,7 +306,7 @@ Value yieldMoments(KernelOp &kernel, Value &value) {
   if (auto rounding = inside.getDefiningOp<CastOp>(); rounding && elementTypeOf(rounding.getX()).isF32())
     inside = rounding.getX();
   OpBuilder builder(kernel.getYield());
-  auto moments = RowMomentsOp::create(builder, kernel.getLoc(), inside, kMomentColumns);
+  auto moments = RowMomentsOp::create(builder, kernel.getLoc(), inside, momentColumns(kernel));
   kernel.getYield()->insertOperands(kernel.getNumResults(), moments.getY());
   // Results are fixed when an op is made: a new kernel takes over the region.
   builder.setInsertionPoint(kernel);
@@ -331,7 +333,7 @@ Value yieldMoments(KernelOp &kernel, Value &value) {
 
 void fold(Norm norm) {
   auto producer = norm.x.getDefiningOp<KernelOp>();
-  if (!takesRowState(producer) || !isRowMajor(norm.x) || !isRowMajor(norm.kernel.getResult(0)))
+  if (!momentColumns(producer) || norm.extent % momentColumns(producer) != 0 || !isRowMajor(norm.x) || !isRowMajor(norm.kernel.getResult(0)))
     return;
   Value inside = producer.getYield()->getOperand(cast<OpResult>(norm.x).getResultNumber());
   bool hasMoments = llvm::any_of(producer.getYield()->getOperands(),

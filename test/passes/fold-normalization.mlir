@@ -10,7 +10,7 @@ func.func @post_norm(%x: tensor<3x64xf16>, %w0: tensor<64x128xf16>) -> tensor<3x
   // CHECK: %[[P:.*]]:2 = gpuc.kernel "matmul" {{.*}} -> tensor<3x128xf16>, tensor<3x4x2xf32> {
   // CHECK: %[[M:.*]] = gpuc.row_moments %[[Z:.*]] {columns = 32 : i64}
   // CHECK: gpuc.yield %[[Z]], %[[M]]
-  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x128xf16>) -> tensor<3x128xf16> attributes {gpuc.row_state} {
+  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x128xf16>) -> tensor<3x128xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x128xf16> -> tensor<3x128xf16>
     gpuc.yield %0 : tensor<3x128xf16>
   }
@@ -30,7 +30,7 @@ func.func @post_norm(%x: tensor<3x64xf16>, %w0: tensor<64x128xf16>) -> tensor<3x
   // CHECK: %[[R:.*]] = gpuc.binary add %[[S]], %[[BA]]
   // CHECK: %[[R16:.*]] = gpuc.cast %[[R]] : tensor<3x7xf32> -> tensor<3x7xf16>
   // CHECK: gpuc.unary gelu %[[R16]] : tensor<3x7xf16>
-  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x128xf16>, %c = %w1 : tensor<128x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state} {
+  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x128xf16>, %c = %w1 : tensor<128x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x128xf16>, tensor<128x7xf16> -> tensor<3x7xf16>
     %1 = gpuc.unary gelu %0 : tensor<3x7xf16> -> tensor<3x7xf16>
     gpuc.yield %1 : tensor<3x7xf16>
@@ -42,7 +42,7 @@ func.func @post_norm(%x: tensor<3x64xf16>, %w0: tensor<64x128xf16>) -> tensor<3x
   // CHECK: %[[C2:.*]] = gpuc.binary mul %[[C1]], %{{.*}} : tensor<3x128xf32>, tensor<128xf32>
   // CHECK: %[[C3:.*]] = gpuc.binary add %[[C2]], %{{.*}} : tensor<3x128xf32>, tensor<128xf32>
   // CHECK: gpuc.binary add %{{.*}}, %[[C3]] : tensor<3x128xf32>, tensor<3x128xf32>
-  %r = gpuc.kernel "matmul" (%a = %q : tensor<3x7xf16>, %c = %w2 : tensor<7x128xf16>, %d = %n : tensor<3x128xf16>) -> tensor<3x128xf16> attributes {gpuc.row_state} {
+  %r = gpuc.kernel "matmul" (%a = %q : tensor<3x7xf16>, %c = %w2 : tensor<7x128xf16>, %d = %n : tensor<3x128xf16>) -> tensor<3x128xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x7xf16>, tensor<7x128xf16> -> tensor<3x128xf16>
     %1 = gpuc.binary add %0, %d : tensor<3x128xf16>, tensor<3x128xf16> -> tensor<3x128xf16>
     gpuc.yield %1 : tensor<3x128xf16>
@@ -57,7 +57,7 @@ func.func @post_norm(%x: tensor<3x64xf16>, %w0: tensor<64x128xf16>) -> tensor<3x
 func.func @rms_chain(%x: tensor<2x3x64xbf16>, %w0: tensor<64x64xbf16>) -> tensor<2x3x64xbf16> {
   %w = gpuc.constant dense<0.5> : tensor<64x64xbf16>
   // CHECK: %[[P:.*]]:2 = gpuc.kernel "matmul"
-  %p = gpuc.kernel "matmul" (%a = %x : tensor<2x3x64xbf16>, %c = %w0 : tensor<64x64xbf16>) -> tensor<2x3x64xbf16> attributes {gpuc.row_state} {
+  %p = gpuc.kernel "matmul" (%a = %x : tensor<2x3x64xbf16>, %c = %w0 : tensor<64x64xbf16>) -> tensor<2x3x64xbf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<2x3x64xbf16>, tensor<64x64xbf16> -> tensor<2x3x64xbf16>
     gpuc.yield %0 : tensor<2x3x64xbf16>
   }
@@ -72,7 +72,7 @@ func.func @rms_chain(%x: tensor<2x3x64xbf16>, %w0: tensor<64x64xbf16>) -> tensor
   // CHECK: %[[SR:.*]] = gpuc.reshape %[[S]] : tensor<6x1xf32> -> tensor<2x3x1xf32>
   // CHECK: %[[Y:.*]] = gpuc.binary mul %[[ACC32]], %[[SR]]
   // CHECK: gpuc.row_moments %[[Y]] {columns = 32 : i64} : tensor<2x3x64xf32> -> tensor<6x2x2xf32>
-  %q = gpuc.kernel "matmul" (%a = %n : tensor<2x3x64xbf16>, %c = %w : tensor<64x64xbf16>) -> tensor<2x3x64xbf16> attributes {gpuc.row_state} {
+  %q = gpuc.kernel "matmul" (%a = %n : tensor<2x3x64xbf16>, %c = %w : tensor<64x64xbf16>) -> tensor<2x3x64xbf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<2x3x64xbf16>, tensor<64x64xbf16> -> tensor<2x3x64xbf16>
     gpuc.yield %0 : tensor<2x3x64xbf16>
   }
@@ -80,7 +80,7 @@ func.func @rms_chain(%x: tensor<2x3x64xbf16>, %w0: tensor<64x64xbf16>) -> tensor
     %0 = gpuc.rms_norm %a {axis = 2 : i64, epsilon = 1.0e-5} : tensor<2x3x64xbf16> -> tensor<2x3x64xbf16>
     gpuc.yield %0 : tensor<2x3x64xbf16>
   }
-  %r = gpuc.kernel "matmul" (%a = %m : tensor<2x3x64xbf16>, %c = %w : tensor<64x64xbf16>) -> tensor<2x3x64xbf16> attributes {gpuc.row_state} {
+  %r = gpuc.kernel "matmul" (%a = %m : tensor<2x3x64xbf16>, %c = %w : tensor<64x64xbf16>) -> tensor<2x3x64xbf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<2x3x64xbf16>, tensor<64x64xbf16> -> tensor<2x3x64xbf16>
     gpuc.yield %0 : tensor<2x3x64xbf16>
   }
@@ -105,7 +105,7 @@ func.func @unmarked_producer(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>) -> te
     %0 = gpuc.layer_norm %a scale %s {axis = 1 : i64, epsilon = 1.0e-5} : tensor<3x64xf16>, tensor<64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
-  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w1 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state} {
+  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w1 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x7xf16> -> tensor<3x7xf16>
     gpuc.yield %0 : tensor<3x7xf16>
   }
@@ -122,7 +122,7 @@ func.func @unmarked_producer(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>) -> te
 func.func @unmarked_reader(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>) -> tensor<3x7xf16> {
   %w1 = gpuc.constant dense<0.5> : tensor<64x7xf16>
   %g = gpuc.constant dense<2.0> : tensor<64xf16>
-  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state} {
+  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
@@ -147,7 +147,7 @@ func.func @unmarked_reader(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>) -> tens
 func.func @scale_is_no_constant(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>, %s0: tensor<64xf16>) -> tensor<3x7xf16> {
   %w1 = gpuc.constant dense<0.5> : tensor<64x7xf16>
   %g = gpuc.constant dense<2.0> : tensor<64xf16>
-  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state} {
+  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
@@ -155,7 +155,7 @@ func.func @scale_is_no_constant(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>, %s
     %0 = gpuc.layer_norm %a scale %s {axis = 1 : i64, epsilon = 1.0e-5} : tensor<3x64xf16>, tensor<64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
-  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w1 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state} {
+  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w1 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x7xf16> -> tensor<3x7xf16>
     gpuc.yield %0 : tensor<3x7xf16>
   }
@@ -172,7 +172,7 @@ func.func @scale_is_no_constant(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>, %s
 func.func @weights_are_no_constant(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>, %w2: tensor<64x7xf16>) -> tensor<3x7xf16> {
   %w1 = gpuc.constant dense<0.5> : tensor<64x7xf16>
   %g = gpuc.constant dense<2.0> : tensor<64xf16>
-  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state} {
+  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
@@ -180,7 +180,7 @@ func.func @weights_are_no_constant(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>,
     %0 = gpuc.layer_norm %a scale %s {axis = 1 : i64, epsilon = 1.0e-5} : tensor<3x64xf16>, tensor<64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
-  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w2 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state} {
+  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w2 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x7xf16> -> tensor<3x7xf16>
     gpuc.yield %0 : tensor<3x7xf16>
   }
@@ -197,7 +197,7 @@ func.func @weights_are_no_constant(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>,
 func.func @returned(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>) -> (tensor<3x7xf16>, tensor<3x64xf16>) {
   %w1 = gpuc.constant dense<0.5> : tensor<64x7xf16>
   %g = gpuc.constant dense<2.0> : tensor<64xf16>
-  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state} {
+  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
@@ -205,7 +205,7 @@ func.func @returned(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>) -> (tensor<3x7
     %0 = gpuc.layer_norm %a scale %s {axis = 1 : i64, epsilon = 1.0e-5} : tensor<3x64xf16>, tensor<64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
-  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w1 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state} {
+  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w1 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x7xf16> -> tensor<3x7xf16>
     gpuc.yield %0 : tensor<3x7xf16>
   }
@@ -222,7 +222,7 @@ func.func @returned(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>) -> (tensor<3x7
 func.func @two_axes(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>) -> tensor<3x7xf16> {
   %w1 = gpuc.constant dense<0.5> : tensor<64x7xf16>
   %g = gpuc.constant dense<2.0> : tensor<64xf16>
-  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state} {
+  %p = gpuc.kernel "matmul" (%a = %x : tensor<3x64xf16>, %c = %w0 : tensor<64x64xf16>) -> tensor<3x64xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
@@ -230,7 +230,7 @@ func.func @two_axes(%x: tensor<3x64xf16>, %w0: tensor<64x64xf16>) -> tensor<3x7x
     %0 = gpuc.layer_norm %a scale %s {axis = 0 : i64, epsilon = 1.0e-5} : tensor<3x64xf16>, tensor<64xf16> -> tensor<3x64xf16>
     gpuc.yield %0 : tensor<3x64xf16>
   }
-  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w1 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state} {
+  %q = gpuc.kernel "matmul" (%a = %n : tensor<3x64xf16>, %c = %w1 : tensor<64x7xf16>) -> tensor<3x7xf16> attributes {gpuc.row_state = 32 : i64} {
     %0 = gpuc.matmul %a, %c : tensor<3x64xf16>, tensor<64x7xf16> -> tensor<3x7xf16>
     gpuc.yield %0 : tensor<3x7xf16>
   }

@@ -151,6 +151,46 @@ def attention() -> onnx.ModelProto:
     )
 
 
+def feed_forward() -> onnx.ModelProto:
+    """Few rows, and a norm between two products, which becomes part of them."""
+    rows, width, inner = 70, 192, 768
+    nodes = [
+        helper.make_node("MatMul", ["x", "w0"], ["p0"]),
+        helper.make_node("Add", ["p0", "b0"], ["y0"]),
+        helper.make_node("Add", ["y0", "x"], ["y"]),
+        helper.make_node("LayerNormalization", ["y", "scale", "bias"], ["n"]),
+        helper.make_node("MatMul", ["n", "w1"], ["p1"]),
+        helper.make_node("Gelu", ["p1"], ["g"]),
+        helper.make_node("MatMul", ["g", "w2"], ["p2"]),
+        helper.make_node("Add", ["p2", "y"], ["z"]),
+    ]
+    weights = {
+        "w0": values((width, width), 8, np.float16) / np.float16(14),
+        "w1": values((width, inner), 9, np.float16) / np.float16(14),
+        "w2": values((inner, width), 10, np.float16) / np.float16(28),
+    }
+    vectors = {name: values((width,), 11 + i, np.float16) for i, name in enumerate(("b0", "scale", "bias"))}
+    return model(nodes, {"x": (HALF, (rows, width))}, {"z": (HALF, (rows, width))}, weights | vectors)
+
+
+def narrow() -> onnx.ModelProto:
+    """Convolutions 1 × 1 of few channels."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w0"], ["c"]),
+        helper.make_node("Relu", ["c"], ["r"]),
+        helper.make_node("Conv", ["r", "w1"], ["z"]),
+    ]
+    return model(
+        nodes,
+        {"x": (HALF, (2, 32, 113, 111))},
+        {"z": (HALF, (2, 32, 113, 111))},
+        {
+            "w0": values((16, 32, 1, 1), 14, np.float16) / np.float16(6),
+            "w1": values((32, 16, 1, 1), 15, np.float16) / np.float16(4),
+        },
+    )
+
+
 def pool() -> onnx.ModelProto:
     nodes = [
         helper.make_node("MaxPool", ["x"], ["m"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]),
@@ -210,6 +250,8 @@ FAMILIES: dict[str, Callable[[], onnx.ModelProto]] = {
     "grouped": conv(HALF, 48, 32, 4),
     "conv_transpose": conv_transpose,
     "attention": attention,
+    "feed_forward": feed_forward,
+    "narrow": narrow,
     "pool": pool,
     "topk": topk,
     "cumsum": cumsum,

@@ -117,17 +117,15 @@ struct MatmulFamily final : KernelFamily {
     return list;
   }
 
-  bool takesRowState(KernelOp kernel, const Target &target) const override {
+  int64_t momentColumns(KernelOp kernel, const Target &target) const override {
     auto m = analyzeMatmul(kernel);
     auto config = readConfig(kernel);
     if (failed(m) || failed(config) || !findWgmmaVariant(config->variant))
-      return false;
+      return 0;
     auto w = analyzeWgmmaMatmul(kernel, *m, target);
     if (!w || !keepsRowState(*m))
-      return false;
+      return 0;
     auto plain = rankProducts(m->problem, w->problem, target, 1);
-    w->problem.rowState = w->problem.moments = true;
-    auto folded = rankProducts(m->problem, w->problem, target, 1);
     // What the norm's own kernel takes in a graph, where it finds its operand in the L2 cache, against what
     // row state adds to a product: waiting for it, and instructions for every element. Both fitted to models
     // on an H200; the product that writes the operand and the one that reads the result may lose a half each.
@@ -135,7 +133,16 @@ struct MatmulFamily final : KernelFamily {
     double normBytes = double(m->problem.rows * std::min(m->problem.cols, m->problem.depth)) *
                        double(bitWidth(m->problem.dtype)) / 4; // read and written
     double norm = 2.4 + normBytes / 7e6, added = 0.7 + epilogueMicroseconds(elements, 4);
-    return !folded.empty() && folded.front().microseconds + added <= plain.front().microseconds + norm / 2;
+    // Readers of wider parts have fewer to add up; some tiles have narrow ones only.
+    for (int64_t columns : {32, 16}) {
+      w->problem.rowState = true;
+      w->problem.momentColumns = columns;
+      auto folded = rankProducts(m->problem, w->problem, target, 1);
+      if (!folded.empty() &&
+          folded.front().microseconds + added <= plain.front().microseconds + norm / 2)
+        return columns;
+    }
+    return 0;
   }
 
   FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &target) const override {

@@ -56,7 +56,8 @@ std::optional<WgmmaMatmul> analyzeWgmmaMatmul(KernelOp kernel, const MatmulAnaly
   p.steps = int64_t(llvm::divideCeil(m.problem.depth, elements));
   p.run = p.steps;
   p.tail = int64_t(llvm::divideCeil(m.problem.depth - (p.steps - 1) * elements, quarter));
-  p.moments = bool(yieldedMoments(kernel));
+  if (RowMomentsOp moments = yieldedMoments(kernel))
+    p.momentColumns = int64_t(moments.getColumns());
   p.rowState = hasRowState(kernel);
   if (p.rowState && !keepsRowState(m))
     return std::nullopt;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Variants for products with few rows, what they need and what they cost.
 #include "Slab.h"
-#include "gpuc/Passes/RowState.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace gpuc {
@@ -52,7 +51,7 @@ SlabPlan planSlab(const WgmmaVariant &v, const WgmmaProblem &p, int splits, cons
 bool allowsSlab(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const Target &t) {
   if (!p.constantCols || p.transposedRows || p.transposedCols || p.before > 0)
     return false;
-  if (p.moments && v.blockB % kMomentColumns != 0)
+  if (p.momentColumns && v.blockB % p.momentColumns != 0)
     return false;
   if (splits != 1 && splits != 2 && splits != 4 && splits != 8)
     return false;

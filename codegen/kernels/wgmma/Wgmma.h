@@ -40,7 +40,7 @@ struct WgmmaProblem {
   bool held = false;         ///< another matrix of the result's shape is read
   bool window = false;       ///< an operand is read through a filter's window: more traffic per byte
   bool rowState = false;     ///< the kernel has row statistics or moments (docs/adr/0006)
-  bool moments = false;      ///< moments
+  int64_t momentColumns = 0; ///< of a pair of moments, if the kernel yields them
   bool constantCols = false; ///< the operand of the columns is a weight
   bool transposedRows = false,
        transposedCols = false;  ///< that operand is read through 64-row groups: only as B

@@ -66,9 +66,10 @@ public:
   /// Chooses the variant for the target and stores its parameters in the op's `config`. Emits an error when
   /// no variant is legal. Deterministic; needs no GPU.
   virtual mlir::LogicalResult select(KernelOp kernel, const Target &target) const = 0;
-  /// Variants about as fast as the kernel's (`config` is set) can yield gpuc.row_moments and compute
-  /// gpuc.row_statistics once per row: normalisations may be folded into it (docs/adr/0006).
-  virtual bool takesRowState(KernelOp, const Target &) const { return false; }
+  /// Variants about as fast as the kernel's (`config` is set) can yield gpuc.row_moments, a pair for so many
+  /// columns, and compute gpuc.row_statistics once per row: normalisations may be folded into it
+  /// (docs/adr/0006). 0 when there are none.
+  virtual int64_t momentColumns(KernelOp, const Target &) const { return 0; }
   /// Writes the unit. `config` is set. Never changes the IR. Several launches (a split reduction and its
   /// second step) are returned in order.
   virtual mlir::FailureOr<std::vector<EmittedKernel>> emit(KernelOp kernel, const Target &target) const = 0;

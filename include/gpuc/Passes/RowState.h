@@ -6,10 +6,8 @@
 
 namespace gpuc {
 
-/// Unit attribute of a gpuc.kernel: the variant that its family would choose can yield row moments and keep
-/// statistics per row.
+/// Integer attribute of a gpuc.kernel: the variant that its family would choose can yield row moments, one pair for
+/// so many columns, and keep statistics per row.
 inline constexpr llvm::StringLiteral kRowStateAttr = "gpuc.row_state";
-/// Columns that one pair of row moments covers; products whose results have other widths do not take part.
-inline constexpr int64_t kMomentColumns = 32;
 
 } // namespace gpuc

@@ -475,22 +475,28 @@ TEST_F(WarpgroupTest, KeepRowState) {
 }
 
 TEST_F(WarpgroupTest, MomentsNeedWholeBlocks) {
-  auto text = [](const std::string &variant) {
-    return "func.func @main(%x: tensor<70x64xf16>) -> (tensor<70x96xf16>, tensor<70x3x2xf32>) {\n"
-           "  %w = gpuc.constant dense<0.0625> : tensor<64x96xf16>\n"
+  auto text = [](const std::string &variant, int columns) {
+    std::string moments = "tensor<70x" + std::to_string(96 / columns) + "x2xf32>";
+    return "func.func @main(%x: tensor<70x64xf16>) -> (tensor<70x96xf16>, " + moments +
+           ") {\n  %w = gpuc.constant dense<0.0625> : tensor<64x96xf16>\n"
            "  %p:2 = gpuc.kernel \"matmul\" (%a = %x : tensor<70x64xf16>, %c = %w : tensor<64x96xf16>) -> "
-           "tensor<70x96xf16>, tensor<70x3x2xf32> attributes {config = {splits = 1 : i64, variant = \"" +
-           variant +
+           "tensor<70x96xf16>, " +
+           moments + " attributes {config = {splits = 1 : i64, variant = \"" + variant +
            "\"}} {\n"
            "    %z = gpuc.matmul %a, %c : tensor<70x64xf16>, tensor<64x96xf16> -> tensor<70x96xf16>\n"
-           "    %m = gpuc.row_moments %z {columns = 32 : i64} : tensor<70x96xf16> -> tensor<70x3x2xf32>\n"
-           "    gpuc.yield %z, %m : tensor<70x96xf16>, tensor<70x3x2xf32>\n  }\n"
-           "  return %p#0, %p#1 : tensor<70x96xf16>, tensor<70x3x2xf32>\n}\n";
+           "    %m = gpuc.row_moments %z {columns = " +
+           std::to_string(columns) + " : i64} : tensor<70x96xf16> -> " + moments +
+           "\n    gpuc.yield %z, %m : tensor<70x96xf16>, " + moments +
+           "\n  }\n  return %p#0, %p#1 : tensor<70x96xf16>, " + moments + "\n}\n";
   };
-  check(text("slab_64x32"), {1e-2, 1e-2});
-  check(text("slab_64x64"), {1e-2, 1e-2}); // the second tile has one part
+  check(text("slab_64x32", 32), {1e-2, 1e-2});
+  check(text("slab_64x64", 32), {1e-2, 1e-2}); // the second tile has one part
+  for (const char *variant : {"slab_64x32", "slab_64x48", "slab_64x64"})
+    check(text(variant, 16), {1e-2, 1e-2});
   for (const char *variant : {"wgmma_64x64_x2", "slab_64x48"})
-    checkRefused(text(variant), "does not take this product");
+    checkRefused(text(variant, 32), "does not take this product");
+  for (const char *variant : {"wgmma_64x64_x2", "slab_64x72"})
+    checkRefused(text(variant, 16), "does not take this product");
 }
 
 } // namespace
