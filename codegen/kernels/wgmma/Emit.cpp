@@ -259,7 +259,7 @@ int epilogueInstructions(KernelOp kernel) {
       case UnaryKind::GeluTanh:
       case UnaryKind::Silu:
       case UnaryKind::Sigmoid:
-        count += elementTypeOf(unary.getX()).isF32() ? 25 : 11; // common/half_math.cuh
+        count += elementTypeOf(unary.getX()).isF32() ? 25 : 9; // common/half_math.cuh
         break;
       default:
         count += 20;

@@ -148,6 +148,40 @@ template <typename T> void checkUnary(const std::string &type) {
 TEST(SimMath, UnaryFloat) { checkUnary<float>("float"); }
 TEST(SimMath, UnaryDouble) { checkUnary<double>("double"); }
 
+/// common/half_math.cuh: the errors that it and docs/numerics.md state.
+TEST(SimMath, FunctionsOf16BitTensorsKeepTheirBounds) {
+  struct Function {
+    const char *name, *reference;
+    std::function<double(double)> bound;
+  };
+  const std::vector<Function> functions = {
+      {"sigmoid", "sigmoid", [](double) { return 3e-7; }},
+      {"silu", "silu", [](double x) { return 3e-7 * x; }},
+      {"gelu_tanh", "gelu_tanh", [](double x) { return 1e-6 * x; }},
+      {"gelu", "gelu", [](double x) { return x < 1.5 ? 6.5e-5 * x : 2.3e-4; }}};
+  std::vector<float> x;
+  for (int i = 0; i < 1024; ++i)
+    x.push_back(float(i - 512) / 64);
+  for (float v : {1e-4f, 0.01f, 12.f, 100.f, 3000.f, 65504.f})
+    x.insert(x.begin() + 512, {v, -v}); // the block has the same number of threads
+  x.resize(1024);
+  std::string text = "#include \"common/half_math.cuh\"\nusing namespace gpuc;\nextern \"C\" __global__ void "
+                     "k(const float *x, float *y) {\nconst int t = threadIdx.x, n = blockDim.x;\n";
+  for (size_t k = 0; k < functions.size(); ++k)
+    text += "y[" + std::to_string(k) + " * n + t] = unary16_" + functions[k].name + "(x[t]);\n";
+  Program program(text + "}\nGPUC_EXPORT(k)\n");
+  ASSERT_TRUE(program.status.ok()) << program.status.message();
+  Buffer<float> dx(*program.device, x), dy(*program.device, std::vector<float>(x.size() * functions.size()));
+  Status status = program.launch(1, unsigned(x.size()), 0, {dx.ptr, dy.ptr});
+  ASSERT_TRUE(status.ok()) << status.message();
+  auto y = dy.read();
+  for (size_t k = 0; k < functions.size(); ++k)
+    for (size_t i = 0; i < x.size(); ++i) {
+      double want = double(unaryReferences().at(functions[k].reference)(Real(x[i]))), got = y[k * x.size() + i];
+      EXPECT_LE(fabs(got - want), functions[k].bound(fabs(x[i])) + 1e-12) << functions[k].name << "(" << x[i] << ")";
+    }
+}
+
 /// Runs `body`, which reads a[t], b[t] and writes y[t].
 template <typename A, typename B, typename Y>
 std::vector<Y> runPairs(const std::string &types, const std::string &body, std::vector<A> a,
