@@ -70,8 +70,11 @@ GPUC_DEVICE void turningTile(const Body &body, Shared &shared, typename Config::
   constexpr I kTilesA = (Config::kExtentA + kTileA - 1) / kTileA;
   constexpr I kTilesB = (Config::kExtentB + kTileB - 1) / kTileB;
   constexpr bool kWhole = Config::kExtentA % kTileA == 0 && Config::kExtentB % kTileB == 0;
-  I a0 = tile % kTilesA * kTileA;
-  I b0 = tile / kTilesA % kTilesB * kTileB;
+  // Bands of two tiles along A: blocks that run together write long pieces of few lines. (H200, 268 MB: 71.5 us, without
+  // bands 76.3, bands of 1, 4 and 8 tiles 71.9, 73.1 and 74.2.)
+  constexpr I kBand = kTilesA % 2 == 0 ? 2 : 1;
+  I a0 = (tile % kBand + tile / (kBand * kTilesB) % (kTilesA / kBand) * kBand) * kTileA;
+  I b0 = tile / kBand % kTilesB * kTileB;
   I batch = tile / (kTilesA * kTilesB);
   auto inside = [&](int i, int j) {
     return kWhole || (a0 + i < Config::kExtentA && b0 + j < Config::kExtentB);
