@@ -76,6 +76,14 @@ std::optional<MatmulConfig> chooseGemv(const MatmulAnalysis &m, const Target &ta
   return c;
 }
 
+/// Estimate of a gemv_depth launch.
+double gemvMicroseconds(const TileProblem &p, const MatmulConfig &c, const Target &t) {
+  constexpr double kL2 = 46e9; // bytes per second into one SM: 8 rows of 802816 on an H200
+  double blocks = double(llvm::divideCeil(p.cols, c.columns)) * double(p.batch);
+  double vectors = blocks * double(p.rows) * double(p.depth) * double(bitWidth(p.dtype)) / 8;
+  return 2.2 + 1e6 * std::max(p.bytes / (t.memoryGBps * 0.85e9), vectors / (kL2 * t.numSMs));
+}
+
 struct MatmulFamily final : KernelFamily {
   StringRef name() const override { return "matmul"; }
 
@@ -171,13 +179,18 @@ private:
     return rankProducts(m.problem, w ? std::optional(w->problem) : std::nullopt, target, limit);
   }
   /// Matrix times vectors has bodies of its own, better than any tile but those of ../slab, which ask for the
-  /// weights before the launch ahead has ended.
+  /// weights before the launch ahead has ended, and those of several vectors of great depth: there each block
+  /// reads all vectors again for its few columns.
   static std::optional<MatmulConfig> gemvChoice(KernelOp kernel, const MatmulAnalysis &m,
                                                 const std::vector<ProductChoice> &tiles,
                                                 const Target &target) {
     if (hasRowState(kernel) || (!tiles.empty() && tiles.front().variant.starts_with("slab_")))
       return std::nullopt;
-    return chooseGemv(m, target);
+    auto gemv = chooseGemv(m, target);
+    if (gemv && gemv->variant == kGemvDepth && !tiles.empty() &&
+        tiles.front().microseconds < gemvMicroseconds(m.problem, *gemv, target))
+      return std::nullopt;
+    return gemv;
   }
   FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, MatmulAnalysis m,
                                                   const TileVariant &variant, int splits) const {

@@ -78,10 +78,17 @@ static double estimate(const TileVariant &v, const TileProblem &p, int splits, c
   // One block alone: a barrier and dependent instructions.
   double latency =
       simt ? 0.03 + 0.02 * v.blockK / 16 : 0.03 + 0.0225 * v.blockK / (32 / elementBytes) / v.warpsK;
+  // Operands that come from DRAM: k-tiles on the way to a block must cover the way.
+  constexpr double kDramLatency = 1.1;
+  if (p.bytes > double(t.l2Bytes))
+    latency = std::max(latency, kDramLatency / (v.stages - 1));
   double work = steps * std::max(double(perSM) * std::max(math, load), waves * latency);
   double time = 2.2 + waves * 1.4 + work;
   double memory = p.bytes / (t.memoryGBps * 0.85e9) * 1e6;
-  time = std::max(time, 2.2 + memory);
+  if (p.bytes > double(t.l2Bytes)) // more on the way than just enough hides what comes late
+    time = std::max(time, 2.2 + memory) + 0.15 * std::min(time, 2.2 + memory);
+  else
+    time = std::max(time, 2.2 + memory);
   if (splits > 1) {
     double partial = 2.0 * splits * double(p.rows) * p.cols * p.batch * sumBytes(p.dtype);
     time += 2.5 + partial / (t.memoryGBps * 1.2e9) * 1e6;

@@ -232,6 +232,34 @@ TEST_F(MatmulTest, SelectionFitsTheTarget) {
       EXPECT_LE(choices.front().variant->sharedBytes(2), t.maxSharedPerBlock);
     }
 }
+/// Weights that come from DRAM: what blocks have requested must cover the way, or bandwidth is left unused.
+TEST_F(MatmulTest, DeepProductsKeepEnoughOnTheWay) {
+  for (const Target &t : allTargets())
+    for (int64_t rows : {16, 64, 128}) {
+      SCOPED_TRACE(std::string(t.product) + ", " + std::to_string(rows) + " rows");
+      TileProblem p;
+      p.dtype = DType::F16;
+      p.math = TileMath::Mma16;
+      p.rows = rows, p.cols = 1000, p.depth = 802816;
+      p.bytes = 2.0 * double(p.cols) * double(p.depth);
+      TileChoice choice = rankTiles(p, t, 1).front();
+      const TileVariant &v = *choice.variant;
+      double blocks = double(tileCount(v, p) * choice.splits);
+      double onTheWay = blocks * (v.stages - 1) * double(v.blockM + v.blockN) * v.blockK * 2;
+      EXPECT_GE(onTheWay, t.memoryGBps * 1.1e3) << v.name.str() << ", " << choice.splits << " slices";
+    }
+}
+/// Several vectors of great depth are read again by every block of a matrix-vector kernel.
+TEST_F(MatmulTest, DeepProductsOfSeveralVectorsTakeTiles) {
+  auto variantFor = [&](int64_t rows, int64_t depth) {
+    Product p{{rows, depth}, {depth, 1000}, {rows, 1000}, "f16"};
+    p.transposeY = true;
+    return variantOf(p);
+  };
+  EXPECT_NE(variantFor(1, 802816).find("gemv_depth"), std::string::npos);
+  EXPECT_NE(variantFor(8, 1024).find("gemv_depth"), std::string::npos);
+  EXPECT_NE(variantFor(8, 802816).find("mma_"), std::string::npos);
+}
 TEST_F(MatmulTest, RefusesOperandsThatAreNoViews) {
   checkRefused(
       "func.func @main(%x: tensor<4x3xf32>, %y: tensor<5x7xf32>) -> tensor<4x7xf32> {\n"
