@@ -73,8 +73,8 @@ std::optional<Norm> matchNorm(KernelOp kernel) {
   auto constantRow = [&](Value v) {
     return !v || (getConstant(v) && tensorType(v).getNumElements() == norm.extent);
   };
-  if (!norm.x || axis + 1 != int64_t(shape.size()) || 
-      !isNarrowFloat(elementTypeOf(norm.x)) || !constantRow(norm.scale) || !constantRow(norm.bias))
+  if (!norm.x || axis + 1 != int64_t(shape.size()) || !isNarrowFloat(elementTypeOf(norm.x)) ||
+      !constantRow(norm.scale) || !constantRow(norm.bias))
     return std::nullopt;
   return norm;
 }
@@ -333,7 +333,8 @@ Value yieldMoments(KernelOp &kernel, Value &value) {
 
 void fold(Norm norm) {
   auto producer = norm.x.getDefiningOp<KernelOp>();
-  if (!momentColumns(producer) || norm.extent % momentColumns(producer) != 0 || !isRowMajor(norm.x) || !isRowMajor(norm.kernel.getResult(0)))
+  if (!momentColumns(producer) || norm.extent % momentColumns(producer) != 0 || !isRowMajor(norm.x) ||
+      !isRowMajor(norm.kernel.getResult(0)))
     return;
   Value inside = producer.getYield()->getOperand(cast<OpResult>(norm.x).getResultNumber());
   bool hasMoments = llvm::any_of(producer.getYield()->getOperands(),

@@ -38,6 +38,8 @@ void buildGraphPipeline(OpPassManager &pm, const PipelineOptions &options) {
     convert.type = options.precision == Precision::F16 ? "f16" : "bf16";
     function.addPass(createConvertPrecision(convert));
     clean();
+    if (options.f16Accumulate)
+      function.addPass(createAllowF16Accumulation());
   } else if (options.precision == Precision::TF32) {
     function.addPass(createAllowTf32());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The table of products. Sources: NVIDIA's architecture whitepapers (Ampere GA100 and GA102, Ada, Hopper,
 // Blackwell RTX) and the CUDA programming guide's table of compute capabilities; peaks are dense, tensor
-// cores with fp32 accumulation (half of the fp16 rate on GeForce).
+// cores with fp32 accumulation (half of the rate with fp16 accumulation on GeForce: `half`).
 #include "gpuc/Target/Target.h"
 
 namespace gpuc {
@@ -12,15 +12,15 @@ static constexpr int kKiB = 1 << 10;
 const std::vector<Target> &allTargets() {
   // clang-format off
   static const std::vector<Target> kTargets = {
-      // product    arch      cc     SMs  shared/block  shared/SM    L2         GB/s  fp32   fp16   memory     clusters tma wgmma pdl
-      {"a100",    "sm_80",   8, 0,  108, 163 * kKiB, 164 * kKiB, 40 * kMiB,  2039,  19.5, 312,   80 * kGiB, false, false, false, false},
-      {"rtx3080", "sm_86",   8, 6,   68,  99 * kKiB, 100 * kKiB,  5 * kMiB,   760,  29.8, 59.5,  10 * kGiB, false, false, false, false},
-      {"rtx3090", "sm_86",   8, 6,   82,  99 * kKiB, 100 * kKiB,  6 * kMiB,   936,  35.6, 71,    24 * kGiB, false, false, false, false},
-      {"rtx4090", "sm_89",   8, 9,  128,  99 * kKiB, 100 * kKiB, 72 * kMiB,  1008,  82.6, 165,   24 * kGiB, false, false, false, false},
-      {"l40s",    "sm_89",   8, 9,  142,  99 * kKiB, 100 * kKiB, 96 * kMiB,   864,  91.6, 362,   48 * kGiB, false, false, false, false},
-      {"h100",    "sm_90a",  9, 0,  132, 227 * kKiB, 228 * kKiB, 50 * kMiB,  3350,  66.9, 989,   80 * kGiB, true,  true,  true,  true},
-      {"h200",    "sm_90a",  9, 0,  132, 227 * kKiB, 228 * kKiB, 50 * kMiB,  4800,  66.9, 989,  141 * kGiB, true,  true,  true,  true},
-      {"rtx5090", "sm_120a", 12, 0, 170,  99 * kKiB, 100 * kKiB, 96 * kMiB,  1792, 104.8, 209,   32 * kGiB, false, true,  false, true},
+      // product    arch      cc     SMs  shared/block  shared/SM    L2         GB/s  fp32   fp16   memory     clusters tma wgmma pdl half
+      {"a100",    "sm_80",   8, 0,  108, 163 * kKiB, 164 * kKiB, 40 * kMiB,  2039,  19.5, 312,   80 * kGiB, false, false, false, false, false},
+      {"rtx3080", "sm_86",   8, 6,   68,  99 * kKiB, 100 * kKiB,  5 * kMiB,   760,  29.8, 59.5,  10 * kGiB, false, false, false, false, true},
+      {"rtx3090", "sm_86",   8, 6,   82,  99 * kKiB, 100 * kKiB,  6 * kMiB,   936,  35.6, 71,    24 * kGiB, false, false, false, false, true},
+      {"rtx4090", "sm_89",   8, 9,  128,  99 * kKiB, 100 * kKiB, 72 * kMiB,  1008,  82.6, 165,   24 * kGiB, false, false, false, false, true},
+      {"l40s",    "sm_89",   8, 9,  142,  99 * kKiB, 100 * kKiB, 96 * kMiB,   864,  91.6, 362,   48 * kGiB, false, false, false, false, false},
+      {"h100",    "sm_90a",  9, 0,  132, 227 * kKiB, 228 * kKiB, 50 * kMiB,  3350,  66.9, 989,   80 * kGiB, true,  true,  true,  true, false},
+      {"h200",    "sm_90a",  9, 0,  132, 227 * kKiB, 228 * kKiB, 50 * kMiB,  4800,  66.9, 989,  141 * kGiB, true,  true,  true,  true, false},
+      {"rtx5090", "sm_120a", 12, 0, 170,  99 * kKiB, 100 * kKiB, 96 * kMiB,  1792, 104.8, 209,   32 * kGiB, false, true,  false, true, true},
   };
   // clang-format on
   return kTargets;

@@ -66,6 +66,7 @@ Status Compilation::runPasses(OwningOpRef<ModuleOp> imported, Clock::time_point 
     return {};
   PipelineOptions pipeline;
   pipeline.precision = options.precision;
+  pipeline.f16Accumulate = options.f16Accumulate;
   auto passesStart = Clock::now();
   for (auto [phase, build] :
        {std::pair(Phase::Graph, &buildGraphPipeline), std::pair(Phase::Kernels, &buildKernelsPipeline),
@@ -111,6 +112,14 @@ Result<Plan> Compilation::emitPlan(const TuningSources &tuning) {
 }
 
 OwningOpRef<ModuleOp> Compilation::programOf(const Target &target) {
+  OwningOpRef<ModuleOp> program = foldedProgramOf(target);
+  // What a target has no use for must not make its kernels other problems than those that were tuned.
+  if (program && options.f16Accumulate && !target.hasHalfRateF32Sums)
+    program->walk([](Operation *op) { op->removeAttr("f16_accumulate"); });
+  return program;
+}
+
+OwningOpRef<ModuleOp> Compilation::foldedProgramOf(const Target &target) {
   if (!target.hasWgmma || !state->kernels)
     return state->module->clone();
   auto [known, fresh] = state->folded.try_emplace(std::string(target.arch));

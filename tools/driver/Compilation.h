@@ -39,6 +39,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> programOf(const Target &target);
 
 private:
+  mlir::OwningOpRef<mlir::ModuleOp> foldedProgramOf(const Target &target);
   /// What a compilation keeps alive: constants of the plan point into it.
   struct State {
     explicit State(const CompileOptions &options) : session(options.warn, options.remark) {}

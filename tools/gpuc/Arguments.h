@@ -13,7 +13,7 @@ namespace gpuc::cli {
 /// How a model is compiled, as typed.
 struct BuildArguments {
   std::vector<std::string> targets; ///< of --target, comma lists allowed
-  bool fp16 = false, bf16 = false, noTf32 = false, noCublasLt = false;
+  bool fp16 = false, bf16 = false, fp16Accumulate = false, noTf32 = false, noCublasLt = false;
   std::vector<std::string> shapes; ///< "x:1x3x224x224"
   std::string cacheDir;
   std::vector<std::string> tuningDatabases; ///< files, or "-": not even the one that comes with gpuc

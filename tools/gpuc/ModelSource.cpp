@@ -22,6 +22,7 @@ Result<CompileOptions> compileOptions(const BuildArguments &build,
   if (!precision)
     return precision.status();
   options.precision = *precision;
+  options.f16Accumulate = build.fp16Accumulate;
   auto shapes = build.parsedShapes();
   if (!shapes)
     return shapes.status();
@@ -57,7 +58,8 @@ Result<std::shared_ptr<const Plan>> planFor(const std::string &path, Device &dev
   if (*isPlan) {
     if (!build.description().empty())
       warn("'" + path +
-           "' is a plan: --fp16, --bf16, --noTF32, --no-cublaslt and --shapes were decided when it was "
+           "' is a plan: --fp16, --bf16, --fp16-accumulate, --noTF32, --no-cublaslt and --shapes were "
+           "decided when it was "
            "compiled and are ignored");
     auto plan = loadPlan(path);
     if (!plan)

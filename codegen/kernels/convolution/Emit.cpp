@@ -66,6 +66,7 @@ TileProblem tileProblem(KernelOp kernel, const ConvAnalysis &c, const Roles &rol
   TileProblem p;
   p.dtype = c.dtype;
   p.math = tileMath(c.dtype, c.root->hasAttr("tf32"));
+  p.f16Accumulate = c.root->hasAttr("f16_accumulate");
   p.rows = roles.pixelRows ? c.pixels() : c.groupOutputs;
   p.cols = roles.pixelRows ? c.groupOutputs : c.pixels();
   p.depth = c.depth();
@@ -168,7 +169,7 @@ struct ConvolutionFamily final : KernelFamily {
     const TileVariant *variant = findTileVariant(name.getValue());
     if (!variant)
       return kernel.emitError("unknown convolution variant '") << name.getValue() << "'";
-    return emitTiles(kernel, *c, *variant, splits);
+    return emitTiles(kernel, *c, *variant, splits, target);
   }
 
 private:
@@ -213,7 +214,8 @@ private:
   }
 
   FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, const ConvAnalysis &c,
-                                                  const TileVariant &variant, int splits) const {
+                                                  const TileVariant &variant, int splits,
+                                                  const Target &target) const {
     Roles roles = chooseRoles(c, laneLimit(c));
     if (roles.pixelRows && roles.lanes > 1 && c.bias && c.bias->offset % roles.lanes != 0)
       roles.lanes = 1; // the bias could not be loaded in vectors
@@ -225,7 +227,7 @@ private:
       return failure();
     std::string element = storageTypeName(*elementType(c));
     std::string declarations = llvm::formatv("using Element = {0};\n", element);
-    declarations += c.geometryText(element) + tileConfigText(variant, problem, splits);
+    declarations += c.geometryText(element) + tileConfigText(variant, problem, splits, target);
     std::string output = outputText(c, *epilogue, roles);
     bool packed = c.w.constant;
     std::string sum = simt ? "Sum<Element>" : "float";

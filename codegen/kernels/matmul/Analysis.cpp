@@ -74,6 +74,7 @@ FailureOr<MatmulAnalysis> analyzeMatmul(KernelOp kernel) {
 
   m.problem.dtype = dtypeOf(m.root.getX());
   m.problem.math = tileMath(m.problem.dtype, m.root.getTf32());
+  m.problem.f16Accumulate = m.root.getF16Accumulate();
   m.problem.rows = m.a.rows;
   m.problem.cols = m.b.rows;
   m.problem.depth = depth;

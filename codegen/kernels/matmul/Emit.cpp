@@ -146,8 +146,7 @@ struct MatmulFamily final : KernelFamily {
       w->problem.rowState = true;
       w->problem.momentColumns = columns;
       auto folded = rankProducts(m->problem, w->problem, target, 1);
-      if (!folded.empty() &&
-          folded.front().microseconds + added <= plain.front().microseconds + norm / 2)
+      if (!folded.empty() && folded.front().microseconds + added <= plain.front().microseconds + norm / 2)
         return columns;
     }
     return 0;
@@ -167,7 +166,7 @@ struct MatmulFamily final : KernelFamily {
     const TileVariant *variant = findTileVariant(config->variant);
     if (!variant || variant->math != m->problem.math)
       return kernel.emitError("unknown matmul variant '") << config->variant << "'";
-    return emitTiles(kernel, *m, *variant, config->splits);
+    return emitTiles(kernel, *m, *variant, config->splits, target);
   }
 
 private:
@@ -193,7 +192,8 @@ private:
     return gemv;
   }
   FailureOr<std::vector<EmittedKernel>> emitTiles(KernelOp kernel, MatmulAnalysis m,
-                                                  const TileVariant &variant, int splits) const {
+                                                  const TileVariant &variant, int splits,
+                                                  const Target &target) const {
     if (hasRowState(kernel))
       return kernel.emitError("matmul variant '") << variant.name << "' takes no row statistics or moments";
     bool simt = m.problem.math == TileMath::Simt;
@@ -203,7 +203,7 @@ private:
     if (failed(epilogue))
       return failure();
     std::string element = storageTypeName(elementTypeOf(m.root.getX()));
-    std::string configText = tileConfigText(variant, m.problem, splits);
+    std::string configText = tileConfigText(variant, m.problem, splits, target);
     std::string output = matmulOutputText(m, *epilogue, lanes);
     std::string sumType = simt ? "Sum<Element>" : "float";
     std::string makeOutput =

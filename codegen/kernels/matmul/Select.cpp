@@ -13,7 +13,8 @@ static double peakFlops(const TileProblem &p, const Target &t) {
   double simt = t.fp32Tflops * 1e12;
   switch (p.math) {
   case TileMath::Mma16:
-    return t.fp16Tflops * 1e12 * (t.hasWgmma ? 0.60 : 0.85); // mma.sync reaches three fifths of wgmma's rate
+    return t.fp16Tflops * 1e12 * (p.sumsStepsInF16(t) ? 2 : 1) *
+           (t.hasWgmma ? 0.60 : 0.85); // mma.sync reaches three fifths of wgmma's rate
   case TileMath::MmaTf32:
     return t.fp16Tflops * 0.5e12 * (t.hasWgmma ? 0.60 : 0.85);
   case TileMath::Simt:
@@ -26,8 +27,10 @@ static double peakFlops(const TileProblem &p, const Target &t) {
 
 /// Registers of a thread of an MmaTile: sums, two sets of fragments, row states, addresses and loop
 /// variables.
-static int mmaRegisters(const TileVariant &v, const TileProblem &p) {
+static int mmaRegisters(const TileVariant &v, const TileProblem &p, const Target &t) {
   int threads = v.threads(), sums = v.blockM * v.blockN / (v.warpsM * v.warpsN * 32);
+  if (p.sumsStepsInF16(t))
+    sums += sums / 2;
   int fragments = 2 * (v.blockM / v.warpsM / 16 * 4 + v.blockN / v.warpsN / 8 * 2);
   int perChunk = 16 / int(bitWidth(p.dtype) / 8);
   auto slots = [&](int rows) { return int(llvm::divideCeil(rows * v.blockK / perChunk, threads)); };
@@ -40,7 +43,7 @@ static bool isLegal(const TileVariant &v, const TileProblem &p, const Target &t)
   int bytes = p.math == TileMath::Simt ? sumBytes(p.dtype) : int(bitWidth(p.dtype) / 8);
   if (v.sharedBytes(bytes) > t.maxSharedPerBlock)
     return false;
-  if (v.math != TileMath::Simt && mmaRegisters(v, p) > std::min(244, 65536 / v.threads()))
+  if (v.math != TileMath::Simt && mmaRegisters(v, p, t) > std::min(244, 65536 / v.threads()))
     return false;
   if (p.math == TileMath::MmaTf32 && ((p.rowLinesA && v.blockM < 32) || (p.rowLinesB && v.blockN < 32)))
     return false;
@@ -55,7 +58,7 @@ static double estimate(const TileVariant &v, const TileProblem &p, int splits, c
   int64_t shared = v.sharedBytes(bytes) + 1024;
   int threads = v.threads();
   int registers = v.math == TileMath::Simt ? std::min(255, 48 + v.blockM * v.blockN / threads * bytes / 4)
-                                           : mmaRegisters(v, p);
+                                           : mmaRegisters(v, p, t);
   int64_t resident = std::max<int64_t>(
       1, std::min<int64_t>({t.sharedPerSM / shared, 1536 / threads, 65536 / (int64_t(registers) * threads)}));
   int64_t blocks = tileCount(v, p) * splits;

@@ -46,6 +46,11 @@ struct TileProblem {
   double bytes = 0;                          ///< read and written once: operands, result, epilogue operands
   int rowRegistersA = 3, rowRegistersB = 3;  ///< that a Source keeps for each chunk of a thread
   bool rowLinesA = false, rowLinesB = false; ///< tiles of the operand have lines along the rows
+  bool f16Accumulate = false;                ///< sums of a step of the depth may be f16
+  /// Whether they are: where tensor cores gain by it.
+  bool sumsStepsInF16(const Target &t) const {
+    return f16Accumulate && math == TileMath::Mma16 && dtype == DType::F16 && t.hasHalfRateF32Sums;
+  }
 };
 
 struct TileChoice {
@@ -61,6 +66,7 @@ std::vector<TileChoice> rankTiles(const TileProblem &problem, const Target &targ
 int64_t tileCount(const TileVariant &variant, const TileProblem &problem);
 
 /// "struct Config { … };" of a unit.
-std::string tileConfigText(const TileVariant &variant, const TileProblem &problem, int splits);
+std::string tileConfigText(const TileVariant &variant, const TileProblem &problem, int splits,
+                           const Target &target);
 
 } // namespace gpuc

@@ -83,7 +83,7 @@ int64_t tileCount(const TileVariant &v, const TileProblem &p) {
   return llvm::divideCeil(p.rows, v.blockM) * llvm::divideCeil(p.cols, v.blockN) * p.batch;
 }
 
-std::string tileConfigText(const TileVariant &v, const TileProblem &p, int splits) {
+std::string tileConfigText(const TileVariant &v, const TileProblem &p, int splits, const Target &t) {
   std::string text = "struct Config {\n";
   text += llvm::formatv("  static constexpr i32 kM = {0}, kN = {1}, kK = {2}, kBatch = {3}, kSplits = {4};\n",
                         p.rows, p.cols, p.depth, p.batch, splits);
@@ -94,6 +94,7 @@ std::string tileConfigText(const TileVariant &v, const TileProblem &p, int split
   } else {
     llvm::StringRef kind = v.math == TileMath::MmaTf32 ? "MmaTf32F32"
                            : p.dtype == DType::BF16    ? "MmaBf16F32"
+                           : p.sumsStepsInF16(t)       ? "MmaF16F16"
                                                        : "MmaF16F32";
     text +=
         llvm::formatv("  static constexpr int kStages = {0}, kWarpsM = {1}, kWarpsN = {2}, kWarpsK = {3};\n",

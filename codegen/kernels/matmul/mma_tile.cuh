@@ -5,7 +5,8 @@
 //
 // Config: kM, kN, kK, kBatch, kSplits (problem), kBlockM, kBlockN, kBlockK, kStages, kWarpsM, kWarpsN (tile),
 // kWarpsK (groups of warps that share the tile and take turns along the depth), Mma (an instruction kind of
-// mma_sm80.cuh). Call prepare, requestConstants, (griddepWait, griddepLaunch), requestRest, multiply, store
+// mma_sm80.cuh; with MmaF16F16 the sums of a step, of kBlockK / kWarpsK products, are f16 and then added to the
+// float ones). Call prepare, requestConstants, (griddepWait, griddepLaunch), requestRest, multiply, store
 // in this order, all threads.
 #pragma once
 #include "arch/barrier.cuh"
@@ -27,6 +28,8 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
                 "warp tiles are multiples of 16x16");
   static_assert(kStages >= 3, "a stage is refilled while the next two are read");
   static_assert(kInner >= 2 && kInner % 2 == 0, "fragments alternate between two buffers");
+
+  static constexpr bool kSumsSteps = kIsSame<Mma, arch::MmaF16F16>;
 
   using TileA = OperandTile<SourceA, Config::kBlockM, Config::kBlockK, kThreads>;
   using TileB = OperandTile<SourceB, Config::kBlockN, Config::kBlockK, kThreads>;
@@ -89,6 +92,7 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
     int row = warp / Config::kWarpsN * kWarpM, col = warp % Config::kWarpsN * kWarpN, first = part * kInner;
     int stage = 0, refill = kStages - 1;
     u32 fragmentsA[2][kMi][4], fragmentsB[2][kNi][2];
+    u32 stepSums[kSumsSteps ? kMi : 1][kSumsSteps ? kNi : 1][2] = {}; // pairs of f16
     if (coord.steps > 0) {
       arch::cpAsyncWait<kStages - 2>();
       arch::syncThreads();
@@ -118,8 +122,13 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
           }
           arch::cpAsyncCommit();
         }
-        arch::mmaTile<Mma, kMi, kNi>(acc, fragmentsA[inner % 2], fragmentsB[inner % 2]);
+        if constexpr (kSumsSteps)
+          arch::mmaTile<Mma, kMi, kNi>(stepSums, fragmentsA[inner % 2], fragmentsB[inner % 2]);
+        else
+          arch::mmaTile<Mma, kMi, kNi>(acc, fragmentsA[inner % 2], fragmentsB[inner % 2]);
       }
+      if constexpr (kSumsSteps)
+        addStep(stepSums);
       if (more) {
         tileA.finish(shared.ring.a[target]);
         tileB.finish(shared.ring.b[target]);
@@ -127,6 +136,20 @@ template <typename Config, typename SourceA, typename SourceB> struct MmaTile {
     }
     if constexpr (Config::kWarpsK > 1)
       addParts();
+  }
+
+  /// Adds the sums of a step to `acc`, and clears them.
+  template <int MI, int NI> GPUC_DEVICE void addStep(u32 (&sums)[MI][NI][2]) {
+#pragma unroll
+    for (int i = 0; i < MI; ++i) {
+#pragma unroll
+      for (int j = 0; j < NI; ++j) {
+#pragma unroll
+        for (int r = 0; r < 4; ++r)
+          acc[i][j][r] += cast<float>(f16{u16(sums[i][j][r / 2] >> r % 2 * 16)});
+        sums[i][j][0] = sums[i][j][1] = 0;
+      }
+    }
   }
 
   /// Passes the tile's elements that exist to `output`, Output::kLanes columns at a time where they fit.

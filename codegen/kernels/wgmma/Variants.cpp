@@ -53,7 +53,8 @@ bool allowsWgmma(const WgmmaVariant &v, const WgmmaProblem &p, int splits, const
     return false;
   if (p.rowState && (!p.staged || v.swapped))
     return false;
-  if (p.momentColumns && (p.momentColumns != 32 || p.cols % 64 != 0)) // StagedStore: whole blocks, halves of them
+  if (p.momentColumns &&
+      (p.momentColumns != 32 || p.cols % 64 != 0)) // StagedStore: whole blocks, halves of them
     return false;
   if (v.swapped && !p.swappable)
     return false;

@@ -26,6 +26,9 @@ struct CompileOptions {
   std::map<std::string, HostTensor> values; ///< of inputs whose values decide shapes
   std::vector<const Target *> targets;      ///< one program each; at least one
   Precision precision = Precision::TF32;
+  /// With F16: tensor cores may sum up to 64 products in f16 before they are added to f32 sums, where that is
+  /// faster (GeForce).
+  bool f16Accumulate = false;
   Phase stopAfter = Phase::Plan;
   std::string dumpDir;       ///< writes NN-phase.mlir and the units; empty for none
   bool compileCubins = true; ///< false: only sources; the runtime (or sim) compiles them

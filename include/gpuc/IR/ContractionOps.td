@@ -8,13 +8,13 @@ def Gpuc_MatmulOp : Gpuc_InferredOp<"matmul"> {
   let summary = "batched matrix product; batch axes broadcast";
   let description = [{
     z[…, m, n] = sum over k of x[…, m, k] * y[…, k, n]. 16-bit floats accumulate in f32, integers modulo 2^n; K = 0 gives zeros.
-    `tf32` allows f32 operands to be rounded to tf32 first.
+    `tf32` allows f32 operands to be rounded to tf32 first, `f16_accumulate` allows f16 products of a stretch of K to be summed in f16.
     matmul_c1: rank at least 2 on both sides, one element type. matmul_c2: inner extents agree. matmul_c3: batch axes broadcast.
     ```mlir
     %z = gpuc.matmul %x, %y : tensor<2x3x5xf32>, tensor<5x7xf32> -> tensor<2x3x7xf32>
     ```
   }];
-  let arguments = (ins Gpuc_Tensor:$x, Gpuc_Tensor:$y, UnitAttr:$tf32);
+  let arguments = (ins Gpuc_Tensor:$x, Gpuc_Tensor:$y, UnitAttr:$tf32, UnitAttr:$f16_accumulate);
   let results = (outs Gpuc_Tensor:$z);
   let assemblyFormat = "$x `,` $y attr-dict `:` type($x) `,` type($y) `->` type($z)";
   let hasFolder = 1;
@@ -78,7 +78,8 @@ def Gpuc_ConvOp : Gpuc_InferredOp<"conv"> {
     ```
   }];
   let arguments = (ins Gpuc_FloatTensor:$x, Gpuc_FloatTensor:$w, Optional<Gpuc_FloatTensor>:$bias, DenseI64ArrayAttr:$strides,
-                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$dilations, I64Attr:$group, UnitAttr:$tf32);
+                       DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$dilations, I64Attr:$group, UnitAttr:$tf32,
+                       UnitAttr:$f16_accumulate);
   let results = (outs Gpuc_FloatTensor:$y);
   let assemblyFormat = "$x `,` $w (`bias` $bias^)? attr-dict `:` type($x) `,` type($w) (`,` type($bias)^)? `->` type($y)";
   let hasFolder = 1;

@@ -16,6 +16,7 @@ namespace gpuc {
 /// What a compilation is asked for; the driver fills it from the command line.
 struct PipelineOptions {
   Precision precision = Precision::TF32;
+  bool f16Accumulate = false; ///< with F16: sums of a stretch of the depth may be f16
   bool verifyPhases = true;
 };
 

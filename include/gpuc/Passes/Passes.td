@@ -83,6 +83,9 @@ def ConvertPrecision : Pass<"gpuc-convert-precision", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"type", "type", "std::string", "\"f16\"", "f16 or bf16">];
 }
+def AllowF16Accumulation : Pass<"gpuc-allow-f16-accumulation", "::mlir::func::FuncOp"> {
+  let summary = "marks f16 products and convolutions as free to sum up a stretch of their depth in f16";
+}
 def AllowTf32 : Pass<"gpuc-allow-tf32", "::mlir::func::FuncOp"> {
   let summary = "marks f32 products, convolutions and attention as free to round operands to tf32";
 }

@@ -6,8 +6,8 @@
 
 namespace gpuc {
 
-/// Integer attribute of a gpuc.kernel: the variant that its family would choose can yield row moments, one pair for
-/// so many columns, and keep statistics per row.
+/// Integer attribute of a gpuc.kernel: the variant that its family would choose can yield row moments, one
+/// pair for so many columns, and keep statistics per row.
 inline constexpr llvm::StringLiteral kRowStateAttr = "gpuc.row_state";
 
 } // namespace gpuc

@@ -23,6 +23,7 @@ struct Target {
   double fp16Tflops; ///< tensor cores, fp32 accumulation
   int64_t memoryBytes;
   bool hasClusters, hasTma, hasWgmma, hasPdl;
+  bool hasHalfRateF32Sums; ///< tensor cores are twice as fast with fp16 accumulation
 };
 
 /// All products, oldest architecture first.

@@ -4,6 +4,7 @@
 #include "KernelTest.h"
 #include "kernels/matmul/Tiles.h"
 #include <cmath>
+#include <set>
 
 using namespace gpuc;
 
@@ -297,6 +298,45 @@ TEST_F(MatmulTest, DescribesLibraryProducts) {
   Product gelu{{24, 32}, {32, 40}, {24, 40},
                "f16",    "",       "  %r = gpuc.unary gelu %z : tensor<24x40xf16> -> tensor<24x40xf16>\n"};
   EXPECT_FALSE(find(gelu));
+}
+/// f16_accumulate: only where tensor cores are faster with f16 sums, and only for f16.
+TEST_F(MatmulTest, SumsStepsInF16WhereThatIsFaster) {
+  Product p{{130, 200}, {200, 72}, {130, 72}, "f16", "{f16_accumulate}"};
+  for (auto [product, isFaster] :
+       {std::pair("rtx4090", true), {"rtx3080", true}, {"rtx5090", true}, {"a100", false}, {"h200", false}}) {
+    SCOPED_TRACE(product);
+    setTarget(product);
+    run(p);
+    EXPECT_EQ(units().find("MmaF16F16") != std::string::npos, isFaster);
+  }
+  setTarget("rtx4090");
+  Product bfloat = p;
+  bfloat.type = "bf16";
+  run(bfloat);
+  EXPECT_EQ(units().find("MmaF16F16"), std::string::npos);
+  p.attributes = "";
+  run(p);
+  EXPECT_EQ(units().find("MmaF16F16"), std::string::npos);
+}
+/// Every tile that selection may take has registers for the sums of a step beside the others.
+TEST_F(MatmulTest, TilesThatSumStepsInF16CompileWithoutSpills) {
+  const Target &t = **parseTargets("rtx4090")->begin();
+  TileProblem problem;
+  problem.dtype = DType::F16;
+  problem.math = TileMath::Mma16;
+  problem.rows = problem.cols = problem.depth = 512;
+  problem.f16Accumulate = true;
+  std::set<std::string> names;
+  for (const TileChoice &choice : rankTiles(problem, t, 1000))
+    names.insert(choice.variant->name.str());
+  EXPECT_GT(names.size(), 8u);
+  for (const std::string &name : names) {
+    SCOPED_TRACE(name);
+    std::string text = Product{{512, 512}, {512, 512}, {512, 512}, "f16", "{f16_accumulate}"}.text();
+    size_t body = text.find(" {\n", text.find("gpuc.kernel"));
+    text.insert(body, " attributes {config = {variant = \"" + name + "\", splits = 1 : i64}}");
+    checkCompiles(text, "rtx3080,rtx4090,rtx5090");
+  }
 }
 TEST_F(MatmulTest, CompilesForEveryArchitecture) {
   checkCompiles(Product{{512, 512}, {512, 512}, {512, 512}, "f16"}.text());

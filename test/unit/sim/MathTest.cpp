@@ -177,8 +177,10 @@ TEST(SimMath, FunctionsOf16BitTensorsKeepTheirBounds) {
   auto y = dy.read();
   for (size_t k = 0; k < functions.size(); ++k)
     for (size_t i = 0; i < x.size(); ++i) {
-      double want = double(unaryReferences().at(functions[k].reference)(Real(x[i]))), got = y[k * x.size() + i];
-      EXPECT_LE(fabs(got - want), functions[k].bound(fabs(x[i])) + 1e-12) << functions[k].name << "(" << x[i] << ")";
+      double want = double(unaryReferences().at(functions[k].reference)(Real(x[i]))),
+             got = y[k * x.size() + i];
+      EXPECT_LE(fabs(got - want), functions[k].bound(fabs(x[i])) + 1e-12)
+          << functions[k].name << "(" << x[i] << ")";
     }
 }
 
