@@ -149,7 +149,7 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
   int64_t extentA = groupExtent(walk, turned), extentB = groupExtent(walk, last), batches = 1, widest = 1;
   for (const Walk::Turned &load : walk.turned)
     widest = std::max<int64_t>(widest, elementTypeOf(load.argument).getIntOrFloatBitWidth() / 8);
-  int64_t tileA = widest <= 2 ? 64 : 32, tileB = tileA;
+  int64_t tile = widest <= 2 ? 64 : 32;
   SmallVector<int64_t> batchShape;
   for (unsigned g = 0; g < walk.groups.size(); ++g)
     if (g != turned && g != last) {
@@ -193,7 +193,7 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
         argumentAccess(kernel, load.argument, "in" + std::to_string(load.argument.getArgNumber()));
     bool perLane = false;
     std::string element = f.load(load.argument, access, offsetAt(f, fetchCoords), perLane);
-    shared += "  " + type + " " + name + "[" + std::to_string(tileB) + "][" + std::to_string(tileA + 1) +
+    shared += "  " + type + " " + name + "[" + std::to_string(tile) + "][" + std::to_string(tile + 1) +
               "]; // (B, A), padded against bank conflicts\n";
     fetched += "    " + type + " " + name + "[" + std::to_string(lanes) + "];\n";
     std::string kept = "fetched." + name + (lanes > 1 ? "[lane]" : "[0]");
@@ -201,7 +201,7 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
     copies += "shared." + name + "[j][i" + lane + "] = " + kept + ";\n";
     e.boundLoads[e.loadKey(load.argument, offsetAt(e, coords))] = "shared." + name + "[j" + lane + "][i]";
     int64_t bytes = std::max(1u, elementTypeOf(load.argument).getIntOrFloatBitWidth() / 8);
-    sharedBytes = (sharedBytes + bytes - 1) / bytes * bytes + tileB * (tileA + 1) * bytes;
+    sharedBytes = (sharedBytes + bytes - 1) / bytes * bytes + tile * (tile + 1) * bytes;
   }
   shared += "};\n";
   fetched += "  };\n";
@@ -223,7 +223,7 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
   EmittedKernel result;
   result.args = pointers.args;
   result.block.x = threads;
-  result.grid.x = uint32_t(batches * llvm::divideCeil(extentA, tileA) * llvm::divideCeil(extentB, tileB));
+  result.grid.x = uint32_t(batches * llvm::divideCeil(extentA, tile) * llvm::divideCeil(extentB, tile));
   result.sharedBytes = uint32_t((sharedBytes + 15) / 16 * 16);
   EntryText entry;
   entry.threads = threads;
@@ -234,9 +234,9 @@ FailureOr<EmittedKernel> emitTurning(KernelOp kernel, const Walk &walk, const Po
                 "#include \"pointwise/pointwise.cuh\"\nusing namespace gpuc;\n\n" + e.tables +
                 "struct Config {\n  using Index = " + I + ";\n  static constexpr " + I +
                 " kExtentA = " + intLiteral(extentA) + ", kExtentB = " + intLiteral(extentB) +
-                ";\n  static constexpr int kTileA = " + std::to_string(tileA) +
-                ", kTileB = " + std::to_string(tileB) + ", kThreads = " + std::to_string(threads) +
-                ", kLanes = " + std::to_string(lanes) + ";\n};\n" + shared + body + "\n" + entryText(entry);
+                ";\n  static constexpr int kTile = " + std::to_string(tile) +
+                ", kThreads = " + std::to_string(threads) + ", kLanes = " + std::to_string(lanes) +
+                ";\n};\n" + shared + body + "\n" + entryText(entry);
   return result;
 }
 

@@ -53,7 +53,7 @@ GPUC_DEVICE void pointwiseTile(const Body &body, const Single &single, typename 
 }
 
 /// Some operands are consecutive along axis A, the results along axis B; the other axes are one batch axis.
-/// Config: Index, kExtentA, kExtentB, kTileA, kTileB (elements), kThreads, kLanes (divides both extents).
+/// Config: Index, kExtentA, kExtentB, kTile (elements per side), kThreads, kLanes (divides both extents).
 /// Body:
 ///   Fetched                              kLanes elements of those operands
 ///   fetch(Fetched &, batch, a, b)        loads them along A
@@ -63,18 +63,18 @@ GPUC_DEVICE void pointwiseTile(const Body &body, const Single &single, typename 
 template <typename Config, typename Body, typename Shared>
 GPUC_DEVICE void turningTile(const Body &body, Shared &shared, typename Config::Index tile) {
   using I = typename Config::Index;
-  constexpr int kTileA = Config::kTileA, kTileB = Config::kTileB, kLanes = Config::kLanes, kThreads = Config::kThreads;
-  constexpr int kLineA = kTileA / kLanes, kLineB = kTileB / kLanes; // vectors along A, along B
-  constexpr int kSteps = kTileA * kLineB / kThreads;
-  static_assert(kTileA * kLineB % kThreads == 0, "threads must divide the tile's vectors");
-  constexpr I kTilesA = (Config::kExtentA + kTileA - 1) / kTileA;
-  constexpr I kTilesB = (Config::kExtentB + kTileB - 1) / kTileB;
-  constexpr bool kWhole = Config::kExtentA % kTileA == 0 && Config::kExtentB % kTileB == 0;
+  constexpr int kTile = Config::kTile, kLanes = Config::kLanes, kThreads = Config::kThreads;
+  constexpr int kLine = kTile / kLanes; // vectors
+  constexpr int kSteps = kTile * kLine / kThreads;
+  static_assert(kTile * kLine % kThreads == 0, "threads must divide the tile's vectors");
+  constexpr I kTilesA = (Config::kExtentA + kTile - 1) / kTile;
+  constexpr I kTilesB = (Config::kExtentB + kTile - 1) / kTile;
+  constexpr bool kWhole = Config::kExtentA % kTile == 0 && Config::kExtentB % kTile == 0;
   // Bands of two tiles along A: blocks that run together write long pieces of few lines. (H200, 268 MB: 71.5 us, without
   // bands 76.3, bands of 1, 4 and 8 tiles 71.9, 73.1 and 74.2.)
   constexpr I kBand = kTilesA % 2 == 0 ? 2 : 1;
-  I a0 = (tile % kBand + tile / (kBand * kTilesB) % (kTilesA / kBand) * kBand) * kTileA;
-  I b0 = tile / kBand % kTilesB * kTileB;
+  I a0 = (tile % kBand + tile / (kBand * kTilesB) % (kTilesA / kBand) * kBand) * kTile;
+  I b0 = tile / kBand % kTilesB * kTile;
   I batch = tile / (kTilesA * kTilesB);
   auto inside = [&](int i, int j) {
     return kWhole || (a0 + i < Config::kExtentA && b0 + j < Config::kExtentB);
@@ -82,20 +82,20 @@ GPUC_DEVICE void turningTile(const Body &body, Shared &shared, typename Config::
   typename Body::Fetched fetched[kSteps]; // all loads before the first store
 #pragma unroll
   for (int s = 0; s < kSteps; ++s) {
-    int v = s * kThreads + threadIdx.x, i = v % kLineA * kLanes, j = v / kLineA;
+    int v = s * kThreads + threadIdx.x, i = v % kLine * kLanes, j = v / kLine;
     if (inside(i, j))
       body.fetch(fetched[s], batch, a0 + i, b0 + j);
   }
 #pragma unroll
   for (int s = 0; s < kSteps; ++s) {
-    int v = s * kThreads + threadIdx.x, i = v % kLineA * kLanes, j = v / kLineA;
+    int v = s * kThreads + threadIdx.x, i = v % kLine * kLanes, j = v / kLine;
     if (inside(i, j))
       body.keep(shared, fetched[s], i, j);
   }
   arch::syncThreads();
 #pragma unroll
   for (int s = 0; s < kSteps; ++s) {
-    int v = s * kThreads + threadIdx.x, j = v % kLineB * kLanes, i = v / kLineB;
+    int v = s * kThreads + threadIdx.x, j = v % kLine * kLanes, i = v / kLine;
     if (inside(i, j)) {
       typename Body::Values values;
       body.compute(values, shared, batch, a0 + i, b0 + j, i, j);
