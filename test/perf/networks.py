@@ -116,7 +116,7 @@ NETWORKS = {
         Network("bert_base_384", "BERT-base, 384 tokens", bert_base, tokens(30522, 384), batches=(8,)),
         Network("gpt2", "GPT-2 prefill, 128 tokens", gpt2, tokens(50257)),
         Network("encoder24", "Encoder 24×1024", encoder24, sequences, batches=(1, 16)),
-        Network("convnet", "ConvNet 3→64 + Linear", conv_net, images, batches=(1, 8, 64), convolutional=True),
+        Network("convnet", "ConvNet 3→64 + Linear", conv_net, images, batches=(1, 4, 8, 16, 32, 64), convolutional=True),
     )
 }
 
