@@ -200,14 +200,16 @@ class Tests:
             for model in (m for m in spec["models"] if m["id"] in spec["lists"]["ci"]):
                 path, plan = next((self.models / model["id"]).glob("*.onnx")), Path(folder, "model.gpuc")
                 shapes = [f"{name}:{'x'.join(map(str, i.get('ci_shape', i['shape'])))}" for name, i in model["inputs"].items()]
-                words = ["-o", plan, "--target=all", "-v", *(f"--shapes={shape}" for shape in shapes)]
-                code, output = self.run(self.bin / "gpuc", "compile", path, *words)
-                spills = re.findall(r"^gpuc: (kernel .* spills registers .*)", output, re.M)
-                fine = code == 0 and plan.exists() and not spills
-                if not fine:
-                    self.show([f"{model['id']}: exit code {code}", *(spills or output.strip().splitlines()[-4:])])
-                plan.unlink(missing_ok=True)
-                result.add(Result(passed=int(fine), failed=int(not fine)))
+                for precision in ([], ["--fp16"]):
+                    words = ["-o", plan, "--target=all", "-v", *precision, *(f"--shapes={shape}" for shape in shapes)]
+                    code, output = self.run(self.bin / "gpuc", "compile", path, *words)
+                    spills = re.findall(r"^gpuc: (kernel .* spills registers .*)", output, re.M)
+                    fine = code == 0 and plan.exists() and not spills
+                    if not fine:
+                        what = " ".join([model["id"], *precision])
+                        self.show([f"{what}: exit code {code}", *(spills or output.strip().splitlines()[-4:])])
+                    plan.unlink(missing_ok=True)
+                    result.add(Result(passed=int(fine), failed=int(not fine)))
         return result
 
     def hostile(self) -> Result:

@@ -68,7 +68,7 @@ int64_t registersOf(const Problem &p, const WarpgroupTile &tile) {
   } else {
     n += p.keys <= tile.blockN ? 20 : tile.blockN > 64 ? 36 : 31;
     if (hasMask(p))
-      n += 24;
+      n += p.keys <= tile.blockN ? 40 : 24;
   }
   return ceilDiv(n, 8) * 8;
 }

@@ -234,6 +234,11 @@ TEST_F(AttentionTest, CompilesForAllArchitectures) {
   checkCompiles(attention({1, 12, 12, 384, 384, 64, 64, "f32"}));
   checkCompiles(attention({1, 12, 12, 384, 384, 128, 128, "f32"}));
   checkCompiles(attention({1, 12, 12, 384, 384, 64, 64, "f32", "", ", tf32"}));
+  // Narrow rows leave room for more blocks per multiprocessor than a mask's registers do.
+  for (const char *mask : {"8x1x128x128xf32", "8x1x128x128xf16"})
+    for (int depth : {16, 32, 48})
+      checkCompiles(attention({8, 12, 12, 128, 128, depth, depth, "f16", mask, ", zeroMasked = true"}),
+                    "h200");
   checkCompiles(attention({1, 12, 12, 384, 384, 128, 128, "f32", "", ", tf32"}));
   checkCompiles(attention({1, 2, 2, 64, 64, 64, 64, "f64"}));
 }
