@@ -333,8 +333,8 @@ Value yieldMoments(KernelOp &kernel, Value &value) {
 
 void fold(Norm norm) {
   auto producer = norm.x.getDefiningOp<KernelOp>();
-  if (!momentColumns(producer) || norm.extent % momentColumns(producer) != 0 || !isRowMajor(norm.x) ||
-      !isRowMajor(norm.kernel.getResult(0)))
+  int64_t columns = momentColumns(producer);
+  if (!columns || norm.extent % columns != 0 || !isRowMajor(norm.x) || !isRowMajor(norm.kernel.getResult(0)))
     return;
   Value inside = producer.getYield()->getOperand(cast<OpResult>(norm.x).getResultNumber());
   bool hasMoments = llvm::any_of(producer.getYield()->getOperands(),

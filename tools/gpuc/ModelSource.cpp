@@ -59,8 +59,7 @@ Result<std::shared_ptr<const Plan>> planFor(const std::string &path, Device &dev
     if (!build.description().empty())
       warn("'" + path +
            "' is a plan: --fp16, --bf16, --fp16-accumulate, --noTF32, --no-cublaslt and --shapes were "
-           "decided when it was "
-           "compiled and are ignored");
+           "decided when it was compiled and are ignored");
     auto plan = loadPlan(path);
     if (!plan)
       return plan.status();

@@ -81,7 +81,7 @@ double gemvMicroseconds(const TileProblem &p, const MatmulConfig &c, const Targe
   constexpr double kL2 = 46e9; // bytes per second into one SM: 8 rows of 802816 on an H200
   double blocks = double(llvm::divideCeil(p.cols, c.columns)) * double(p.batch);
   double vectors = blocks * double(p.rows) * double(p.depth) * double(bitWidth(p.dtype)) / 8;
-  return 2.2 + 1e6 * std::max(p.bytes / (t.memoryGBps * 0.85e9), vectors / (kL2 * t.numSMs));
+  return 2.2 + std::max(dramMicroseconds(p, t), vectors / (kL2 * t.numSMs) * 1e6);
 }
 
 struct MatmulFamily final : KernelFamily {
@@ -142,8 +142,8 @@ struct MatmulFamily final : KernelFamily {
                        double(bitWidth(m->problem.dtype)) / 4; // read and written
     double norm = 2.4 + normBytes / 7e6, added = 0.7 + epilogueMicroseconds(elements, 4);
     // Readers of wider parts have fewer to add up; some tiles have narrow ones only.
+    w->problem.rowState = true;
     for (int64_t columns : {32, 16}) {
-      w->problem.rowState = true;
       w->problem.momentColumns = columns;
       auto folded = rankProducts(m->problem, w->problem, target, 1);
       if (!folded.empty() && folded.front().microseconds + added <= plain.front().microseconds + norm / 2)

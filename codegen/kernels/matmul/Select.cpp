@@ -52,6 +52,10 @@ static bool isLegal(const TileVariant &v, const TileProblem &p, const Target &t)
   return tileCount(v, p) * 32 < (int64_t(1) << 31);
 }
 
+double dramMicroseconds(const TileProblem &p, const Target &t) {
+  return p.bytes / (t.memoryGBps * 0.85e9) * 1e6;
+}
+
 /// Estimated microseconds of a variant.
 static double estimate(const TileVariant &v, const TileProblem &p, int splits, const Target &t) {
   int bytes = p.math == TileMath::Simt ? sumBytes(p.dtype) : int(bitWidth(p.dtype) / 8);
@@ -83,15 +87,14 @@ static double estimate(const TileVariant &v, const TileProblem &p, int splits, c
       simt ? 0.03 + 0.02 * v.blockK / 16 : 0.03 + 0.0225 * v.blockK / (32 / elementBytes) / v.warpsK;
   // Operands that come from DRAM: k-tiles on the way to a block must cover the way.
   constexpr double kDramLatency = 1.1;
-  if (p.bytes > double(t.l2Bytes))
+  bool fromDram = p.bytes > double(t.l2Bytes);
+  if (fromDram)
     latency = std::max(latency, kDramLatency / (v.stages - 1));
   double work = steps * std::max(double(perSM) * std::max(math, load), waves * latency);
   double time = 2.2 + waves * 1.4 + work;
-  double memory = p.bytes / (t.memoryGBps * 0.85e9) * 1e6;
-  if (p.bytes > double(t.l2Bytes)) // more on the way than just enough hides what comes late
-    time = std::max(time, 2.2 + memory) + 0.15 * std::min(time, 2.2 + memory);
-  else
-    time = std::max(time, 2.2 + memory);
+  double memory = 2.2 + dramMicroseconds(p, t);
+  // From DRAM: more on the way than just enough hides what comes late.
+  time = std::max(time, memory) + (fromDram ? 0.15 * std::min(time, memory) : 0);
   if (splits > 1) {
     double partial = 2.0 * splits * double(p.rows) * p.cols * p.batch * sumBytes(p.dtype);
     time += 2.5 + partial / (t.memoryGBps * 1.2e9) * 1e6;

@@ -62,6 +62,9 @@ struct TileChoice {
 /// Legal variants, cheapest first under an analytic model, at most `limit`; deterministic.
 std::vector<TileChoice> rankTiles(const TileProblem &problem, const Target &target, unsigned limit);
 
+/// Microseconds that the problem's bytes take from and to DRAM.
+double dramMicroseconds(const TileProblem &problem, const Target &target);
+
 /// Tiles of one batch element and of all, and the steps of the depth.
 int64_t tileCount(const TileVariant &variant, const TileProblem &problem);
 

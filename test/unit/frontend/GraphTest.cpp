@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Names, order, locations, functions, subgraphs, and the list of what can't be imported.
 #include "ImportFixture.h"
-#include <cstdlib>
-#include <fstream>
-#include <unistd.h>
+#include "TempFolder.h"
+#include "gpuc/Support/File.h"
 
 namespace gpuc::frontend {
 namespace {
@@ -137,15 +136,12 @@ TEST_F(GraphTest, AllBlockersAreListedOnce) {
   EXPECT_HAS(errors, "node 'n3' (Softmax-13): ");
   EXPECT_FALSE(contains(errors, "after_n1"));
 
-  char path[] = "/tmp/gpuc-check-XXXXXX";
-  int fd = ::mkstemp(path);
-  std::string bytes = m.proto.SerializeAsString();
-  ASSERT_EQ(::write(fd, bytes.data(), bytes.size()), ssize_t(bytes.size()));
-  ::close(fd);
+  test::TempFolder folder("gpuc-check");
+  std::string path = folder.path() + "/m.onnx";
+  ASSERT_TRUE(writeFileAtomically(path, m.proto.SerializeAsString()).ok());
   errors.clear();
   auto blockers = checkModel(path, options, context);
   auto signature = readSignature(path, context);
-  ::unlink(path);
   ASSERT_TRUE(blockers) << errors;
   EXPECT_EQ(errors, "");
   ASSERT_EQ(blockers->size(), 3u);

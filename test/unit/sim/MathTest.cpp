@@ -100,36 +100,46 @@ template <typename T> void expectNear(const std::string &kind, double x, T got, 
       << kind << "(" << x << ") = " << got << ", expected " << double(want);
 }
 
+/// Values of expressions of x[t], which use `header`: all of the first one's, then of the next.
+template <typename T>
+std::vector<T> evaluate(const std::string &header, const std::string &type,
+                        const std::vector<std::string> &expressions, const std::vector<T> &x) {
+  std::string text = "#include \"" + header +
+                     "\"\nusing namespace gpuc;\nextern \"C\" __global__ void k(const " + type + " *x, " +
+                     type + " *y) {\nconst int t = threadIdx.x, n = blockDim.x;\n";
+  for (size_t k = 0; k < expressions.size(); ++k)
+    text += "y[" + std::to_string(k) + " * n + t] = " + expressions[k] + ";\n";
+  Program program(text + "}\nGPUC_EXPORT(k)\n");
+  EXPECT_TRUE(program.status.ok()) << program.status.message();
+  if (!program.status.ok())
+    return {};
+  Buffer<T> dx(*program.device, x), dy(*program.device, std::vector<T>(x.size() * expressions.size()));
+  Status status = program.launch(1, unsigned(x.size()), 0, {dx.ptr, dy.ptr});
+  EXPECT_TRUE(status.ok()) << status.message();
+  return dy.read();
+}
+
 template <typename T> void checkUnary(const std::string &type) {
   const bool isFloat = type == "float";
-  std::string text =
-      "#include \"common/math.cuh\"\nusing namespace gpuc;\nextern \"C\" __global__ void k(const " + type +
-      " *x, " + type + " *y) {\nconst int t = threadIdx.x, n = blockDim.x;\n";
   std::vector<std::string> kinds;
 #define GPUC_KIND_NAME(Cxx, Ir) kinds.push_back(#Ir);
   GPUC_UNARY_KINDS(GPUC_KIND_NAME)
 #undef GPUC_KIND_NAME
-  std::vector<std::string> tested;
+  std::vector<std::string> tested, calls;
   for (const std::string &kind : kinds) {
     if (kind == "bit_not" || kind == "not" || kind == "is_nan" || kind == "is_inf")
       continue;
     ASSERT_TRUE(unaryReferences().count(kind)) << kind << " has no reference here";
     bool parameters = kind == "hard_sigmoid" || kind == "leaky_relu" || kind == "elu" || kind == "celu" ||
                       kind == "selu" || kind == "thresholded_relu";
-    text += "y[" + std::to_string(tested.size()) + " * n + t] = unary_" + kind + "(x[t]" +
-            (parameters ? ", 0.75f, 0.5f" : "") + ");\n";
+    calls.push_back("unary_" + kind + "(x[t]" + (parameters ? ", 0.75f, 0.5f" : "") + ")");
     tested.push_back(kind);
   }
-  text += "}\nGPUC_EXPORT(k)\n";
-  Program program(text);
-  ASSERT_TRUE(program.status.ok()) << program.status.message();
   std::vector<T> x;
   for (double v : inputs())
     x.push_back(T(v));
-  Buffer<T> dx(*program.device, x), dy(*program.device, std::vector<T>(x.size() * tested.size()));
-  Status status = program.launch(1, unsigned(x.size()), 0, {dx.ptr, dy.ptr});
-  ASSERT_TRUE(status.ok()) << status.message();
-  auto y = dy.read();
+  auto y = evaluate("common/math.cuh", type, calls, x);
+  ASSERT_EQ(y.size(), x.size() * tested.size());
   for (size_t k = 0; k < tested.size(); ++k)
     for (size_t i = 0; i < x.size(); ++i) {
       const bool infinite = std::isinf(x[i]);
@@ -151,34 +161,25 @@ TEST(SimMath, UnaryDouble) { checkUnary<double>("double"); }
 /// common/half_math.cuh: the errors that it and docs/numerics.md state.
 TEST(SimMath, FunctionsOf16BitTensorsKeepTheirBounds) {
   struct Function {
-    const char *name, *reference;
+    std::string name;
     std::function<double(double)> bound;
   };
-  const std::vector<Function> functions = {
-      {"sigmoid", "sigmoid", [](double) { return 3e-7; }},
-      {"silu", "silu", [](double x) { return 3e-7 * x; }},
-      {"gelu_tanh", "gelu_tanh", [](double x) { return 1e-6 * x; }},
-      {"gelu", "gelu", [](double x) { return x < 1.5 ? 6.5e-5 * x : 2.3e-4; }}};
-  std::vector<float> x;
-  for (int i = 0; i < 1024; ++i)
+  const std::vector<Function> functions = {{"sigmoid", [](double) { return 3e-7; }},
+                                           {"silu", [](double x) { return 3e-7 * x; }},
+                                           {"gelu_tanh", [](double x) { return 1e-6 * x; }},
+                                           {"gelu", [](double x) { return x < 1.5 ? 6.5e-5 * x : 2.3e-4; }}};
+  std::vector<float> x = {1e-4f,  0.01f,  12.f,  100.f,  3000.f,  65504.f,
+                          -1e-4f, -0.01f, -12.f, -100.f, -3000.f, -65504.f};
+  for (int i = 0; x.size() < 1024; ++i) // as many as a block has threads
     x.push_back(float(i - 512) / 64);
-  for (float v : {1e-4f, 0.01f, 12.f, 100.f, 3000.f, 65504.f})
-    x.insert(x.begin() + 512, {v, -v}); // the block has the same number of threads
-  x.resize(1024);
-  std::string text = "#include \"common/half_math.cuh\"\nusing namespace gpuc;\nextern \"C\" __global__ void "
-                     "k(const float *x, float *y) {\nconst int t = threadIdx.x, n = blockDim.x;\n";
-  for (size_t k = 0; k < functions.size(); ++k)
-    text += "y[" + std::to_string(k) + " * n + t] = unary16_" + functions[k].name + "(x[t]);\n";
-  Program program(text + "}\nGPUC_EXPORT(k)\n");
-  ASSERT_TRUE(program.status.ok()) << program.status.message();
-  Buffer<float> dx(*program.device, x), dy(*program.device, std::vector<float>(x.size() * functions.size()));
-  Status status = program.launch(1, unsigned(x.size()), 0, {dx.ptr, dy.ptr});
-  ASSERT_TRUE(status.ok()) << status.message();
-  auto y = dy.read();
+  std::vector<std::string> calls;
+  for (const Function &function : functions)
+    calls.push_back("unary16_" + function.name + "(x[t])");
+  auto y = evaluate("common/half_math.cuh", "float", calls, x);
+  ASSERT_EQ(y.size(), x.size() * functions.size());
   for (size_t k = 0; k < functions.size(); ++k)
     for (size_t i = 0; i < x.size(); ++i) {
-      double want = double(unaryReferences().at(functions[k].reference)(Real(x[i]))),
-             got = y[k * x.size() + i];
+      double want = double(unaryReferences().at(functions[k].name)(Real(x[i]))), got = y[k * x.size() + i];
       EXPECT_LE(fabs(got - want), functions[k].bound(fabs(x[i])) + 1e-12)
           << functions[k].name << "(" << x[i] << ")";
     }
